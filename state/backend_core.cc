@@ -1,0 +1,225 @@
+#include "mayfly/state/internal/backend_core.h"
+
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "mayfly/serde/internal/check.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/v1/state.pb.h"
+#include "state/heap_backend.h"
+#include "state/rocksdb_backend.h"
+#include "state/state_registry.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+ShardClock ProcessingClock(const BackendOptions& options) {
+  return options.processing_clock != nullptr
+             ? ShardClock(options.processing_clock, ClockReading::kExact)
+             : ShardClock(SystemClock(), ClockReading::kCoarse);
+}
+
+absl::Status CheckOptions(const BackendOptions& options) {
+  if (options.kind == BackendKind::kRocksdb && options.directory.empty()) {
+    return absl::InvalidArgumentError(
+        "BackendOptions: the RocksDB backend needs a directory");
+  }
+  if (options.table_bytes_max == 0) {
+    return absl::InvalidArgumentError(
+        "BackendOptions: table_bytes_max must be > 0, got 0");
+  }
+  return absl::OkStatus();
+}
+
+// Counts what one stored record of a state holds.
+void CountEntries(const StateSpec& spec, const TtlPolicy& policy,
+                  EntryFormat format, TimestampMs now_ms,
+                  std::string_view stored, StateStatistics& counts) {
+  const auto count = [&](TimestampMs timestamp_ms) {
+    const bool expired =
+        policy.enabled() && policy.rule.IsExpired(timestamp_ms, now_ms);
+    ++(expired ? counts.expired_entries : counts.live_entries);
+  };
+  if (spec.kind == StateKind::kList) {
+    ListReader reader(stored, format);
+    while (const auto element = reader.Next()) count(element->timestamp_ms);
+  } else if (const auto entry = DecodeEntry(stored, format)) {
+    count(entry->timestamp_ms);
+  }
+}
+
+void Extrapolate(std::uint64_t visited, std::uint64_t total,
+                 StateStatistics& counts) {
+  const double factor =
+      static_cast<double>(total) / static_cast<double>(visited);
+  const auto scale = [factor](std::uint64_t& figure) {
+    figure = static_cast<std::uint64_t>(static_cast<double>(figure) * factor);
+  };
+  scale(counts.live_entries);
+  scale(counts.expired_entries);
+  scale(counts.bytes);
+  counts.exact = false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BackendCore>> BackendCore::Open(
+    const BackendOptions& options) {
+  MAYFLY_RETURN_IF_ERROR(CheckOptions(options));
+  DirectoryLock lock;
+  if (!options.directory.empty()) {
+    MAYFLY_RETURN_IF_ERROR(MakeDirectory(options.directory));
+    MAYFLY_ASSIGN_OR_RETURN(lock, DirectoryLock::Acquire(options.directory));
+  }
+  std::unique_ptr<BackendCore> core =
+      options.kind == BackendKind::kHeap
+          ? MakeHeapBackend(options, std::move(lock))
+          : MakeRocksdbBackend(options, std::move(lock));
+  MAYFLY_RETURN_IF_ERROR(core->Recover());
+  const v1::CommitRecord& commit = core->last_commit();
+  core->processing_clock_.AdvanceTo(commit.processing_clock_ms());
+  core->event_clock_.AdvanceTo(commit.event_clock_ms());
+  core->SetPurgeClocks();
+  return core;
+}
+
+BackendCore::BackendCore(const BackendOptions& options, DirectoryLock lock)
+    : options_(options),
+      lock_(std::move(lock)),
+      record_(std::make_unique<v1::ShardRecord>()),
+      last_commit_(std::make_unique<v1::CommitRecord>()),
+      memory_{.limit = options.table_bytes_max},
+      evict_above_(options.table_bytes_max),
+      processing_clock_(ProcessingClock(options)) {}
+
+BackendCore::~BackendCore() = default;
+
+absl::StatusOr<StateTable*> BackendCore::FindTable(
+    const StateSpec& spec) const {
+  const auto it = states_.find(spec.name);
+  if (it == states_.end()) return nullptr;
+  if (it->second.spec == spec) return it->second.table.get();
+  return absl::FailedPreconditionError(
+      absl::StrCat("state '", spec.name, "' is already registered as ",
+                   it->second.spec.ToString(), "; it cannot be registered as ",
+                   spec.ToString(), " too: give one of them another name"));
+}
+
+v1::StateRecord* BackendCore::FindRecord(const std::string& name) {
+  for (v1::StateRecord& state : *record_->mutable_states()) {
+    if (state.name() == name) return &state;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
+  MAYFLY_RETURN_IF_ERROR(CheckStateName(spec.name));
+  v1::StateRecord* stored = FindRecord(spec.name);
+  if (stored == nullptr) {
+    *record_->add_states() = NewRecord(spec);
+    stored = FindRecord(spec.name);
+  } else {
+    MAYFLY_ASSIGN_OR_RETURN(*stored, Reconcile(*stored, spec, *last_commit_));
+  }
+  TableContext context;
+  context.state_name = spec.name;
+  context.memory = &memory_;
+  MAYFLY_ASSIGN_OR_RETURN(context.store, OpenStore(spec, *stored));
+  if (spec.ttl) {
+    context.format = EntryFormat::kStamped;
+    TtlPolicy& policy = context.policy;
+    policy.rule = RuleOf(*stored);
+    policy.clock =
+        spec.ttl->time_characteristic() == TimeCharacteristic::kEventTime
+            ? &event_clock_
+            : &processing_clock_;
+    policy.refresh_on_read =
+        spec.ttl->update_type() == UpdateType::kOnReadAndWrite;
+    policy.return_expired =
+        spec.ttl->visibility() == StateVisibility::kReturnExpiredIfNotCleanedUp;
+    policy.refresh_granularity_ms = spec.ttl->refresh_granularity_ms();
+  }
+  return context;
+}
+
+absl::Status BackendCore::Adopt(const StateSpec& spec,
+                                std::unique_ptr<StateTable> table) {
+  MAYFLY_RETURN_IF_ERROR(Restore(*table));
+  states_.emplace(spec.name, State{spec, std::move(table)});
+  return absl::OkStatus();
+}
+
+absl::Status BackendCore::Commit(std::string_view position) {
+  v1::CommitRecord commit;
+  commit.set_sequence(last_commit_->sequence() + 1);
+  commit.set_processing_clock_ms(processing_clock_.NowMs());
+  commit.set_event_clock_ms(event_clock_.largest_ms());
+  commit.set_position(position.data(), position.size());
+  MAYFLY_RETURN_IF_ERROR(WriteCommit(commit));
+  *last_commit_ = std::move(commit);
+  for (auto& [name, state] : states_) state.table->MarkCommitted();
+  memory_.changed = 0;
+  evict_above_ = memory_.limit;
+  SetPurgeClocks();
+  return absl::OkStatus();
+}
+
+const std::string& BackendCore::committed_position() const {
+  return last_commit_->position();
+}
+
+bool BackendCore::has_commit() const { return last_commit_->sequence() > 0; }
+
+void BackendCore::SetPurgeClocks() {
+  purge_processing_->Set(last_commit_->processing_clock_ms());
+  purge_event_->Set(last_commit_->event_clock_ms());
+}
+
+std::shared_ptr<const TtlClock> BackendCore::purge_clock(
+    TimeCharacteristic time) const {
+  return time == TimeCharacteristic::kEventTime ? purge_event_
+                                                : purge_processing_;
+}
+
+void BackendCore::Evict() {
+  // Twice round reaches every entry: the first pass only asks whether it is in
+  // use. Changed entries stay whatever the bound.
+  evict_above_ = memory_.limit;
+  for (int round = 0; round < 2; ++round) {
+    for (auto& [name, state] : states_) {
+      const std::size_t segments = state.table->segment_count();
+      for (std::size_t i = 0; i < segments; ++i) {
+        state.table->EvictSegment(state.eviction_cursor++ % segments);
+        if (memory_.used <= memory_.limit) return;
+      }
+    }
+  }
+  evict_above_ = memory_.used + memory_.limit / 8;
+}
+
+absl::StatusOr<std::vector<StateStatistics>> BackendCore::Statistics(
+    std::uint64_t visits_max) {
+  std::vector<StateStatistics> all;
+  for (auto& [name, state] : states_) {
+    StateStatistics& counts = all.emplace_back();
+    counts.state = name;
+    const TableContext& context = state.table->context();
+    const TimestampMs now_ms = context.policy.Now();
+    std::uint64_t visited = 0;
+    MAYFLY_ASSIGN_OR_RETURN(
+        const std::uint64_t total,
+        VisitStored(*state.table, visits_max,
+                    [&](std::string_view key, std::string_view stored) {
+                      ++visited;
+                      counts.bytes += key.size() + stored.size();
+                      CountEntries(state.spec, context.policy, context.format,
+                                   now_ms, stored, counts);
+                    }));
+    if (total > visited && visited > 0) Extrapolate(visited, total, counts);
+  }
+  return all;
+}
+
+}  // namespace mayfly::state_internal

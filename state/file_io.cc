@@ -1,0 +1,161 @@
+#include "mayfly/state/internal/file_io.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/internal/string_view.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+constexpr mode_t kFileMode = 0644;
+
+absl::Status SyncDirectoryOf(const std::string& path) {
+  const std::string directory =
+      std::filesystem::absolute(path).parent_path().string();
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return FileError(errno, "open", directory);
+  const absl::Cleanup close_fd = [fd] { ::close(fd); };
+  if (::fsync(fd) != 0) return FileError(errno, "sync", directory);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FileError(int error_number, std::string_view verb,
+                       std::string_view path) {
+  const std::string text =
+      absl::StrCat("cannot ", ToAbsl(verb), " '", ToAbsl(path),
+                   "': ", std::strerror(error_number));
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return absl::ResourceExhaustedError(
+          absl::StrCat(text, "; free some space and start again"));
+    case ENOENT:
+      return absl::NotFoundError(text);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::PermissionDeniedError(
+          absl::StrCat(text, "; choose a directory that can be written"));
+    case EISDIR:
+    case ENOTDIR:
+    case EEXIST:
+      return absl::InvalidArgumentError(text);
+    default:
+      return absl::UnavailableError(text);
+  }
+}
+
+absl::Status WriteFully(int fd, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return FileError(errno, "write", path);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return FileError(errno, "open", path);
+  const absl::Cleanup close_fd = [fd] { ::close(fd); };
+  std::string bytes;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(fd, buffer, sizeof(buffer));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return FileError(errno, "read", path);
+    }
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 std::string_view bytes, bool sync) {
+  const std::string temporary = path + ".tmp";
+  absl::Cleanup remove_temporary = [&] { ::unlink(temporary.c_str()); };
+  {
+    const int fd = ::open(temporary.c_str(),
+                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+    if (fd < 0) return FileError(errno, "create", temporary);
+    const absl::Cleanup close_fd = [fd] { ::close(fd); };
+    MAYFLY_RETURN_IF_ERROR(WriteFully(fd, bytes, temporary));
+    if (sync && ::fsync(fd) != 0) return FileError(errno, "sync", temporary);
+  }
+  MAYFLY_RETURN_IF_ERROR(RenameFile(temporary, path, sync));
+  std::move(remove_temporary).Cancel();
+  return absl::OkStatus();
+}
+
+absl::Status RenameFile(const std::string& from, const std::string& to,
+                        bool sync) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return FileError(errno, "rename to", to);
+  }
+  return sync ? SyncDirectoryOf(to) : absl::OkStatus();
+}
+
+absl::Status MakeDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return FileError(error.value(), "create directory", path);
+  if (!std::filesystem::is_directory(path, error)) {
+    return FileError(ENOTDIR, "use as a directory", path);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DirectoryLock> DirectoryLock::Acquire(
+    const std::string& directory) {
+  const std::string path = directory + "/LOCK";
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
+  if (fd < 0) return FileError(errno, "lock", path);
+  DirectoryLock lock(fd);
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return FileError(errno, "lock", path);
+    char holder[32] = {};
+    if (::pread(fd, holder, sizeof(holder) - 1, 0) <= 0) {
+      std::strcpy(holder, "unknown");
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat("state directory '", directory, "' is in use by process ",
+                     holder, "; stop it first, or use another directory"));
+  }
+  // For the message above only: the lock itself is what counts.
+  const std::string pid = std::to_string(::getpid());
+  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) {
+    return FileError(errno, "write", path);
+  }
+  return lock;
+}
+
+DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)) {}
+
+DirectoryLock& DirectoryLock::operator=(DirectoryLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace mayfly::state_internal

@@ -1,0 +1,141 @@
+#include "state/heap_backend.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/v1/state.pb.h"
+#include "state/shard_record.h"
+#include "state/snapshot_file.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+class HeapBackend final : public BackendCore {
+ public:
+  HeapBackend(const BackendOptions& options, DirectoryLock lock)
+      : BackendCore(options, std::move(lock)) {}
+
+  absl::Status Recover() override {
+    if (!persistent()) return absl::OkStatus();
+    MAYFLY_ASSIGN_OR_RETURN(
+        const bool has_record,
+        ReadShardRecord(options().directory, v1::BACKEND_KIND_HEAP, record()));
+    absl::StatusOr<SnapshotReader> snapshot =
+        SnapshotReader::Open(SnapshotPath());
+    if (absl::IsNotFound(snapshot.status())) {
+      // The directory's own record only says whose it is; the states are in
+      // the snapshot, as of its commit.
+      return has_record
+                 ? absl::OkStatus()
+                 : WriteShardRecord(options().directory, record(), sync());
+    }
+    if (!snapshot.ok()) return snapshot.status();
+    if (!has_record) return MissingShardRecord(options().directory);
+    MAYFLY_RETURN_IF_ERROR(CheckShardRecord(
+        snapshot->record(), v1::BACKEND_KIND_HEAP, SnapshotPath()));
+    record() = snapshot->record();
+    last_commit() = snapshot->commit();
+    snapshot_ = *std::move(snapshot);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ByteStore*> OpenStore(const StateSpec&,
+                                       const v1::StateRecord&) override {
+    return nullptr;
+  }
+
+  absl::Status Restore(StateTable& table) override {
+    const std::optional<std::uint32_t> index = IndexOf(table);
+    if (!snapshot_ || !index) return absl::OkStatus();
+    absl::Status loaded;
+    MAYFLY_RETURN_IF_ERROR(snapshot_->VisitEntries(
+        *index, [&](std::string_view key, std::string_view value) {
+          if (loaded.ok()) loaded = table.Load(key, value);
+        }));
+    return loaded;
+  }
+
+  absl::Status WriteCommit(const v1::CommitRecord& commit) override {
+    if (!persistent()) return absl::OkStatus();
+    MAYFLY_ASSIGN_OR_RETURN(SnapshotWriter writer,
+                            SnapshotWriter::Create(SnapshotPath(), record()));
+    for (int i = 0; i < record().states_size(); ++i) {
+      const auto index = static_cast<std::uint32_t>(i);
+      const auto add = [&](std::string_view key, std::string_view value) {
+        writer.Add(index, key, value);
+      };
+      const auto state = states().find(record().states(i).name());
+      if (state == states().end()) {
+        // Restored and not registered: carried over as it is.
+        MAYFLY_RETURN_IF_ERROR(snapshot_->VisitEntries(index, add));
+        continue;
+      }
+      const StateTable& table = *state->second.table;
+      for (std::size_t s = 0; s < table.segment_count(); ++s) {
+        table.VisitSegment(s, add);
+      }
+    }
+    MAYFLY_RETURN_IF_ERROR(writer.Finish(commit, sync()));
+    return ReopenForUnregistered();
+  }
+
+  absl::StatusOr<std::uint64_t> VisitStored(
+      const StateTable& table, std::uint64_t visits_max,
+      const EntryVisitor& visit) override {
+    std::uint64_t visited = 0;
+    const std::size_t segments = table.segment_count();
+    for (std::size_t s = 0; s < segments; ++s) {
+      if (visited >= visits_max) return visited * segments / s;
+      table.VisitSegment(s, [&](std::string_view key, std::string_view value) {
+        visit(key, value);
+        ++visited;
+      });
+    }
+    return visited;
+  }
+
+  absl::Status Compact() override { return absl::OkStatus(); }
+
+ private:
+  bool persistent() const { return !options().directory.empty(); }
+  bool sync() const { return options().durability == Durability::kMachine; }
+
+  std::string SnapshotPath() const { return options().directory + "/snapshot"; }
+
+  std::optional<std::uint32_t> IndexOf(const StateTable& table) {
+    const v1::ShardRecord& recorded =
+        snapshot_ ? snapshot_->record() : record();
+    for (int i = 0; i < recorded.states_size(); ++i) {
+      if (recorded.states(i).name() == table.context().state_name) {
+        return static_cast<std::uint32_t>(i);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // States may still be registered later on, or have to be carried over once
+  // more; only then the new snapshot is read again.
+  absl::Status ReopenForUnregistered() {
+    snapshot_.reset();
+    for (const v1::StateRecord& state : record().states()) {
+      if (states().contains(state.name())) continue;
+      MAYFLY_ASSIGN_OR_RETURN(snapshot_, SnapshotReader::Open(SnapshotPath()));
+      break;
+    }
+    return absl::OkStatus();
+  }
+
+  // What is not registered yet is read from here.
+  std::optional<SnapshotReader> snapshot_;
+};
+
+}  // namespace
+
+std::unique_ptr<BackendCore> MakeHeapBackend(const BackendOptions& options,
+                                             DirectoryLock lock) {
+  return std::make_unique<HeapBackend>(options, std::move(lock));
+}
+
+}  // namespace mayfly::state_internal

@@ -1,0 +1,68 @@
+// Where and how a backend keeps its state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mayfly/serde/clock.h"
+
+namespace mayfly {
+
+enum class BackendKind : std::uint8_t {
+  // Typed objects in memory; a commit writes a snapshot of them.
+  kHeap = 1,
+  // A RocksDB database with a bounded table of typed objects in front of it.
+  kRocksdb = 2,
+};
+
+// What a commit that has returned survives.
+enum class Durability : std::uint8_t {
+  kProcess = 1,  // A crash of the process.
+  kMachine = 2,  // A crash of the machine too: each commit waits for the disk.
+};
+
+// The wall clock of this machine.
+// Threads: any.
+std::shared_ptr<const TtlClock> SystemClock();
+
+// Memory that the databases of a process share, so that it does not grow with
+// their number. Make one and give it to all backends.
+class StorageResources {
+ public:
+  struct Options {
+    // Blocks of tables and write buffers together.  Unit: bytes.
+    std::size_t memory_bytes = std::size_t{256} << 20;
+  };
+
+  // Lifetime: backends keep what they were given alive.
+  static std::shared_ptr<StorageResources> Create(const Options& options);
+
+  virtual ~StorageResources() = default;
+};
+
+struct BackendOptions {
+  BackendKind kind = BackendKind::kRocksdb;
+
+  // The directory of this backend alone; made if it is not there. Empty, on
+  // heap only: nothing outlives the process.
+  std::string directory;
+
+  Durability durability = Durability::kProcess;
+
+  // RocksDB: bound of the table of typed objects, the cache of committed
+  // entries and the changes that wait for the next commit alike. Changes past
+  // half of it make a commit due; embedded users see that by commit_due().
+  // Unit: bytes, estimated.
+  std::size_t table_bytes_max = std::size_t{64} << 20;
+
+  // Processing time; null is SystemClock(), read at most once in a fraction of
+  // a millisecond.
+  std::shared_ptr<const TtlClock> processing_clock;
+
+  // RocksDB: null gives this backend its own.
+  std::shared_ptr<StorageResources> storage;
+};
+
+}  // namespace mayfly

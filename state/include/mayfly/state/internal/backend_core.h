@@ -1,0 +1,145 @@
+// What a backend does whatever the type of its keys: registering states, time,
+// commits and restarts. KeyedStateBackend<K> is the typed front of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mayfly/state/backend_options.h"
+#include "mayfly/state/internal/file_io.h"
+#include "mayfly/state/internal/shard_clock.h"
+#include "mayfly/state/internal/state_spec.h"
+#include "mayfly/state/internal/state_table.h"
+#include "mayfly/state/state_statistics.h"
+
+namespace mayfly::v1 {
+class CommitRecord;
+class ShardRecord;
+class StateRecord;
+}  // namespace mayfly::v1
+
+namespace mayfly::state_internal {
+
+// Threads: one.
+class BackendCore {
+ public:
+  // Opens or makes what lies in the directory and reads its last commit.
+  // Errors: kInvalidArgument for options out of range; kFailedPrecondition if
+  // the directory is in use, or was written by the other backend or a newer
+  // version; kDataLoss if it is damaged; kPermissionDenied, kResourceExhausted
+  // and kUnavailable as the disk has it.
+  static absl::StatusOr<std::unique_ptr<BackendCore>> Open(
+      const BackendOptions& options);
+
+  virtual ~BackendCore();
+
+  // The table registered under this name; null if there is none.
+  // Errors: kFailedPrecondition if it was registered with another spec.
+  absl::StatusOr<StateTable*> FindTable(const StateSpec& spec) const;
+
+  // What to make the table of a new registration with.
+  // Errors: kInvalidArgument for the name; kFailedPrecondition if what is
+  // stored under it does not fit.
+  absl::StatusOr<TableContext> Register(const StateSpec& spec);
+
+  // Takes the table made for the last registration and gives it the entries
+  // that were restored.
+  // Errors: kDataLoss if they do not decode.
+  absl::Status Adopt(const StateSpec& spec, std::unique_ptr<StateTable> table);
+
+  // Makes all changes since the last commit durable, as one step.
+  // Errors: kResourceExhausted for a full disk; kUnavailable if writing
+  // failed. Nothing is lost by an error: the changes are still pending.
+  absl::Status Commit(std::string_view position);
+
+  // What the last commit was given; empty before the first one.
+  const std::string& committed_position() const;
+  bool has_commit() const;
+
+  void AdvanceWatermark(TimestampMs time_ms) {
+    event_clock_.AdvanceTo(time_ms);
+  }
+  TimestampMs watermark() const { return event_clock_.largest_ms(); }
+
+  bool commit_due() const { return memory_.changed * 2 > memory_.limit; }
+
+  // Evicts if the tables outgrew their bound. Invalidates what reads returned.
+  void KeepWithinMemory() {
+    if (memory_.used > evict_above_) Evict();
+  }
+
+  // Counts entries, looking at `visits_max` stored keys of a state at most.
+  // Errors: kUnavailable or kDataLoss if the store cannot be read.
+  absl::StatusOr<std::vector<StateStatistics>> Statistics(
+      std::uint64_t visits_max);
+
+  // Compacts everything that is stored.
+  // Errors: kUnavailable or kDataLoss if that fails.
+  virtual absl::Status Compact() = 0;
+
+ protected:
+  BackendCore(const BackendOptions& options, DirectoryLock lock);
+
+  struct State {
+    StateSpec spec;
+    std::unique_ptr<StateTable> table;
+    // The segment that eviction looks at next, modulo their number.
+    std::size_t eviction_cursor = 0;
+  };
+
+  // Reads the record of the directory and the last commit. Called once, by
+  // Open().
+  virtual absl::Status Recover() = 0;
+
+  // Prepares the store of a state whose record is new or has changed; null if
+  // the backend has no store.
+  virtual absl::StatusOr<ByteStore*> OpenStore(
+      const StateSpec& spec, const v1::StateRecord& record) = 0;
+
+  // Gives a new table the entries restored for it.
+  virtual absl::Status Restore(StateTable& table) = 0;
+
+  // Makes the changes of all tables and `commit` durable as one step.
+  virtual absl::Status WriteCommit(const v1::CommitRecord& commit) = 0;
+
+  // Visits stored records of a state, about `visits_max` at most; returns the
+  // estimate of how many there are in all, the number visited if that was all.
+  virtual absl::StatusOr<std::uint64_t> VisitStored(
+      const StateTable& table, std::uint64_t visits_max,
+      const EntryVisitor& visit) = 0;
+
+  const BackendOptions& options() const { return options_; }
+  v1::ShardRecord& record() { return *record_; }
+  v1::CommitRecord& last_commit() { return *last_commit_; }
+  std::map<std::string, State>& states() { return states_; }
+  std::shared_ptr<const TtlClock> purge_clock(TimeCharacteristic time) const;
+
+ private:
+  v1::StateRecord* FindRecord(const std::string& name);
+  void SetPurgeClocks();
+  void Evict();
+
+  const BackendOptions options_;
+  DirectoryLock lock_;
+  std::unique_ptr<v1::ShardRecord> record_;
+  std::unique_ptr<v1::CommitRecord> last_commit_;
+  std::map<std::string, State> states_;
+  TableMemory memory_;
+  // The bound; above it after an eviction that found too little to evict, so
+  // that a table full of changes is not searched again and again.
+  std::size_t evict_above_;
+  ShardClock processing_clock_;
+  ShardClock event_clock_{nullptr, ClockReading::kExact};
+  const std::shared_ptr<CommittedClock> purge_processing_ =
+      std::make_shared<CommittedClock>();
+  const std::shared_ptr<CommittedClock> purge_event_ =
+      std::make_shared<CommittedClock>();
+};
+
+}  // namespace mayfly::state_internal

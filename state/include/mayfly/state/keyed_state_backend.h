@@ -1,0 +1,174 @@
+// Opens the state of one shard and hands out its states.
+//
+//   BackendOptions options;
+//   options.directory = "/var/lib/delays/shard-0";
+//   MAYFLY_ASSIGN_OR_RETURN(
+//       auto backend, KeyedStateBackend<std::string>::Open(options));
+//   MAYFLY_ASSIGN_OR_RETURN(ValueState<std::int64_t>* streak,
+//                           backend->GetState(streak_descriptor));
+//   backend->SetCurrentKey("DTW");
+//   MAYFLY_RETURN_IF_ERROR(streak->Update(1));
+//   MAYFLY_RETURN_IF_ERROR(backend->Commit());
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/serializer.h"
+#include "mayfly/state/backend_options.h"
+#include "mayfly/state/internal/backend_core.h"
+#include "mayfly/state/internal/list_table.h"
+#include "mayfly/state/internal/map_table.h"
+#include "mayfly/state/internal/value_table.h"
+#include "mayfly/state/list_state.h"
+#include "mayfly/state/map_state.h"
+#include "mayfly/state/state_descriptor.h"
+#include "mayfly/state/state_statistics.h"
+#include "mayfly/state/value_state.h"
+
+namespace mayfly {
+
+// The keyed state of one shard: its own database or memory, its own directory,
+// its own time.
+// Threads: one, with the states it hands out.
+// Lifetime: owns its states. What is not committed when it goes is forgotten;
+// a restart begins at the last commit.
+template <Serializable K>
+class KeyedStateBackend {
+ public:
+  // Opens the directory, or makes it, at its last commit.
+  // Errors: kInvalidArgument for options out of range; kFailedPrecondition if
+  // the directory is in use, or was written by the other backend or a newer
+  // version; kDataLoss if it is damaged; kPermissionDenied, kResourceExhausted
+  // and kUnavailable as the disk has it.
+  static absl::StatusOr<std::unique_ptr<KeyedStateBackend>> Open(
+      const BackendOptions& options) {
+    MAYFLY_ASSIGN_OR_RETURN(std::unique_ptr<state_internal::BackendCore> core,
+                            state_internal::BackendCore::Open(options));
+    return std::unique_ptr<KeyedStateBackend>(
+        new KeyedStateBackend(std::move(core)));
+  }
+
+  // Registers a state, or finds it if it is registered already.
+  // Lifetime: of the result, this backend's.
+  // Errors: kInvalidArgument for the name; kFailedPrecondition naming both
+  // sides if the state is stored or registered with another kind, serializer
+  // or TTL mode, with the word StateMigration where a migration could help.
+  template <typename T>
+  absl::StatusOr<ValueState<T>*> GetState(
+      const ValueStateDescriptor<T>& descriptor) {
+    return Get<state_internal::ValueTable<K, T>>(
+        Spec<T>(state_internal::StateKind::kValue, descriptor));
+  }
+
+  // Errors: as above.
+  template <typename T>
+  absl::StatusOr<ListState<T>*> GetState(
+      const ListStateDescriptor<T>& descriptor) {
+    return Get<state_internal::ListTable<K, T>>(
+        Spec<T>(state_internal::StateKind::kList, descriptor));
+  }
+
+  // Errors: as above.
+  template <typename UK, typename UV>
+  absl::StatusOr<MapState<UK, UV>*> GetState(
+      const MapStateDescriptor<UK, UV>& descriptor) {
+    state_internal::StateSpec spec =
+        Spec<UV>(state_internal::StateKind::kMap, descriptor);
+    spec.map_key_serializer = Serializer<UK>::Identity();
+    return Get<state_internal::MapTable<K, UK, UV>>(spec);
+  }
+
+  // The key that the states act on from now on. Ends the validity of what
+  // they returned.
+  void SetCurrentKey(const K& key) {
+    core_->KeepWithinMemory();
+    current_.hash = state_internal::SegmentedMap<K, int>::HashOf(key);
+    current_.key = key;
+  }
+
+  // Makes all changes since the last commit durable, together with `position`,
+  // as one step: after a crash both are there or neither. Ends the validity of
+  // what states returned.
+  // Errors: kResourceExhausted for a full disk; kUnavailable if writing
+  // failed. An error loses nothing: the changes are still pending.
+  absl::Status Commit(std::string_view position = {}) {
+    return core_->Commit(position);
+  }
+
+  // Whether enough changes wait that a commit should not be put off.
+  bool commit_due() const { return core_->commit_due(); }
+
+  // Whether there has been a commit, also in an earlier run; and what it was
+  // given.
+  bool has_commit() const { return core_->has_commit(); }
+  const std::string& committed_position() const {
+    return core_->committed_position();
+  }
+
+  // Moves event time forward; an earlier time than before changes nothing.
+  void AdvanceWatermark(TimestampMs time_ms) {
+    core_->AdvanceWatermark(time_ms);
+  }
+  TimestampMs watermark() const { return core_->watermark(); }
+
+  // Counts the entries of each state as of the last commit. Looks at
+  // `visits_max` stored keys of a state at most and extrapolates from those.
+  // Errors: kUnavailable or kDataLoss if the store cannot be read.
+  absl::StatusOr<std::vector<StateStatistics>> Statistics(
+      std::uint64_t visits_max = std::numeric_limits<std::uint64_t>::max()) {
+    return core_->Statistics(visits_max);
+  }
+
+  // Compacts all that is committed, which removes what had expired at the last
+  // commit. Takes as long as rewriting the database.
+  // Errors: kUnavailable or kDataLoss if that fails.
+  absl::Status Compact() { return core_->Compact(); }
+
+ private:
+  explicit KeyedStateBackend(std::unique_ptr<state_internal::BackendCore> core)
+      : core_(std::move(core)) {}
+
+  template <typename T>
+  static state_internal::StateSpec Spec(state_internal::StateKind kind,
+                                        const StateDescriptor& descriptor) {
+    return {.name = descriptor.name(),
+            .kind = kind,
+            .key_serializer = Serializer<K>::Identity(),
+            .value_serializer = Serializer<T>::Identity(),
+            .map_key_serializer = {},
+            .ttl = descriptor.ttl()};
+  }
+
+  template <typename Table>
+  absl::StatusOr<Table*> Get(const state_internal::StateSpec& spec) {
+    MAYFLY_ASSIGN_OR_RETURN(state_internal::StateTable* const registered,
+                            core_->FindTable(spec));
+    if (registered != nullptr) {
+      if (auto* const table = dynamic_cast<Table*>(registered)) return table;
+      return absl::FailedPreconditionError(
+          "state '" + spec.name +
+          "' is registered with another C++ type of the same serializer; use "
+          "one type for it");
+    }
+    MAYFLY_ASSIGN_OR_RETURN(state_internal::TableContext context,
+                            core_->Register(spec));
+    auto table = std::make_unique<Table>(std::move(context), &current_);
+    Table* const result = table.get();
+    MAYFLY_RETURN_IF_ERROR(core_->Adopt(spec, std::move(table)));
+    return result;
+  }
+
+  state_internal::CurrentKey<K> current_;
+  std::unique_ptr<state_internal::BackendCore> core_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,69 @@
+// What a job author says about a state: its name, its types and its TTL.
+//
+//   ValueStateDescriptor<std::int64_t> streak("streak");
+//   streak.EnableTimeToLive(ttl);
+//   MAYFLY_ASSIGN_OR_RETURN(streak_, context.GetState(streak));
+//
+// A descriptor has no default value: absent or expired is reported as absent.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "mayfly/serde/serializer.h"
+#include "mayfly/state/ttl_config.h"
+
+namespace mayfly {
+
+// What descriptors of all kinds have in common.
+// Threads: a plain value; copy freely.
+class StateDescriptor {
+ public:
+  // Unique within a job; it names the state's column family and its changelog.
+  const std::string& name() const { return name_; }
+
+  // Gives the state a TTL. A config whose update type is kDisabled leaves it
+  // without one.
+  // Source: Flink StateDescriptor.enableTimeToLive.
+  void EnableTimeToLive(const StateTtlConfig& ttl) {
+    ttl_.reset();
+    if (ttl.enabled()) ttl_ = ttl;
+  }
+
+  // The TTL, nullopt if the state has none.
+  const std::optional<StateTtlConfig>& ttl() const { return ttl_; }
+
+ protected:
+  explicit StateDescriptor(std::string name) : name_(std::move(name)) {}
+
+ private:
+  std::string name_;
+  std::optional<StateTtlConfig> ttl_;
+};
+
+// One value per key.
+template <Serializable T>
+class ValueStateDescriptor : public StateDescriptor {
+ public:
+  explicit ValueStateDescriptor(std::string name)
+      : StateDescriptor(std::move(name)) {}
+};
+
+// A list per key; each element expires by itself.
+template <Serializable T>
+class ListStateDescriptor : public StateDescriptor {
+ public:
+  explicit ListStateDescriptor(std::string name)
+      : StateDescriptor(std::move(name)) {}
+};
+
+// A map per key; each entry expires by itself.
+template <Serializable UK, Serializable UV>
+class MapStateDescriptor : public StateDescriptor {
+ public:
+  explicit MapStateDescriptor(std::string name)
+      : StateDescriptor(std::move(name)) {}
+};
+
+}  // namespace mayfly

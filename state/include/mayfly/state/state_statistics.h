@@ -1,0 +1,22 @@
+// How much a state holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mayfly {
+
+// Entries as of the last commit: values, list elements or map entries.
+// Threads: a plain value.
+struct StateStatistics {
+  std::string state;
+  std::uint64_t live_entries = 0;
+  // Expired and not yet removed.
+  std::uint64_t expired_entries = 0;
+  // Of stored keys and values, before compression.  Unit: bytes.
+  std::uint64_t bytes = 0;
+  // False if only a part was looked at and the figures are extrapolated.
+  bool exact = true;
+};
+
+}  // namespace mayfly

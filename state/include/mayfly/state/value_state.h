@@ -1,0 +1,38 @@
+// One value per key.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace mayfly {
+
+// Every call acts on the current key of the backend that made this state, and
+// reads the clock once.
+// Threads: one, the thread that owns the backend.
+// Lifetime: owned by its backend.
+// Source: Flink ValueState.
+template <typename T>
+class ValueState {
+ public:
+  virtual ~ValueState() = default;
+
+  // The value; null if it was never set, was cleared, or is expired and not
+  // visible: absence is an answer, not an error. Renews the timestamp under
+  // kOnReadAndWrite; removes the value if it is expired.
+  // Lifetime: valid until the next call on this state or the next change of
+  // the current key.
+  // Errors: kFailedPrecondition if no key is current; kDataLoss if the stored
+  // bytes do not decode; kUnavailable if RocksDB fails to read (safe to retry).
+  virtual absl::StatusOr<const T*> Value() = 0;
+
+  // Sets the value and stamps it with now. It survives a crash once the next
+  // commit has returned.
+  // Errors: kFailedPrecondition if no key is current.
+  virtual absl::Status Update(T value) = 0;
+
+  // Removes the value; clearing what is absent is OK.
+  // Errors: as Update().
+  virtual absl::Status Clear() = 0;
+};
+
+}  // namespace mayfly

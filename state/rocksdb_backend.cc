@@ -1,0 +1,288 @@
+#include "state/rocksdb_backend.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "mayfly/compaction/ttl_column_family.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/v1/state.pb.h"
+#include "state/rocksdb_options.h"
+#include "state/rocksdb_status.h"
+#include "state/rocksdb_store.h"
+#include "state/shard_record.h"
+#include "state/state_registry.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+constexpr char kCommitKey[] = "commit";
+
+constexpr std::chrono::seconds kPeriodicCompactionMin = std::chrono::hours(24);
+constexpr std::chrono::seconds kPeriodicCompactionMax =
+    std::chrono::hours(24 * 30);
+
+// Once per TTL if nothing else is said, but not more often than once a day: it
+// is the net beneath the other ways of clean-up.
+std::chrono::seconds DefaultPeriod(std::int64_t ttl_ms) {
+  if (ttl_ms == kInfiniteTtlMs) return kPeriodicCompactionMax;
+  return std::clamp(std::chrono::seconds(ttl_ms / 1000), kPeriodicCompactionMin,
+                    kPeriodicCompactionMax);
+}
+
+class RocksdbBackend final : public BackendCore {
+ public:
+  RocksdbBackend(const BackendOptions& options, DirectoryLock lock)
+      : BackendCore(options, std::move(lock)),
+        resources_(std::static_pointer_cast<RocksdbResources>(
+            options.storage != nullptr ? options.storage
+                                       : StorageResources::Create({}))) {}
+
+  ~RocksdbBackend() override {
+    for (auto& [name, family] : families_) {
+      if (db_ != nullptr) db_->DestroyColumnFamilyHandle(family.handle);
+    }
+    if (default_handle_ != nullptr) {
+      db_->DestroyColumnFamilyHandle(default_handle_);
+    }
+  }
+
+  absl::Status Recover() override {
+    const bool has_database =
+        std::filesystem::exists(DatabasePath() + "/CURRENT");
+    MAYFLY_ASSIGN_OR_RETURN(
+        const bool has_record,
+        ReadShardRecord(options().directory, v1::BACKEND_KIND_ROCKSDB,
+                        record()));
+    if (!has_record && has_database) {
+      return MissingShardRecord(options().directory);
+    }
+    if (has_record) saved_record_ = record().SerializeAsString();
+    MAYFLY_RETURN_IF_ERROR(SaveRecord());
+    MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));
+    return ReadCommit();
+  }
+
+  absl::StatusOr<ByteStore*> OpenStore(const StateSpec& spec,
+                                       const v1::StateRecord& state) override {
+    // Recorded first: a column family that nobody knows of could not be opened.
+    MAYFLY_RETURN_IF_ERROR(SaveRecord());
+    const auto it = families_.find(spec.name);
+    Family& family = it == families_.end() ? families_[spec.name] : it->second;
+    if (family.handle == nullptr) {
+      MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
+                              FamilyOptions(state, family));
+      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+          db_->CreateColumnFamily(family_options, spec.name, &family.handle),
+          absl::StrCat("cannot create state '", spec.name, "'")));
+    }
+    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, family));
+    family.store = std::make_unique<RocksdbStore>(db_.get(), family.handle);
+    return family.store.get();
+  }
+
+  absl::Status Restore(StateTable&) override { return absl::OkStatus(); }
+
+  absl::Status WriteCommit(const v1::CommitRecord& commit) override {
+    rocksdb::WriteBatch batch;
+    for (auto& [name, state] : states()) {
+      BatchWriter writer(&batch, families_[name].handle);
+      MAYFLY_RETURN_IF_ERROR(state.table->WriteChanges(writer));
+      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+          writer.status(), absl::StrCat("cannot commit state '", name, "'")));
+    }
+    const rocksdb::Status status =
+        batch.Put(default_handle_, kCommitKey, commit.SerializeAsString());
+    MAYFLY_RETURN_IF_ERROR(FromRocksdb(status, "cannot commit"));
+    rocksdb::WriteOptions write_options;
+    write_options.sync = options().durability == Durability::kMachine;
+    return FromRocksdb(
+        db_->Write(write_options, &batch),
+        absl::StrCat("cannot commit to '", options().directory, "'"));
+  }
+
+  absl::StatusOr<std::uint64_t> VisitStored(
+      const StateTable& table, std::uint64_t visits_max,
+      const EntryVisitor& visit) override {
+    const Family& family = families_[table.context().state_name];
+    const auto scan = family.store->ScanPrefix("");
+    std::uint64_t visited = 0;
+    for (; scan->Valid() && visited < visits_max; scan->Next()) {
+      visit(scan->key(), scan->value());
+      ++visited;
+    }
+    MAYFLY_RETURN_IF_ERROR(scan->status());
+    if (!scan->Valid()) return visited;
+    std::uint64_t estimate = 0;
+    db_->GetIntProperty(family.handle,
+                        rocksdb::DB::Properties::kEstimateNumKeys, &estimate);
+    return std::max(estimate, visited + 1);
+  }
+
+  absl::Status Compact() override {
+    for (auto& [name, family] : families_) {
+      rocksdb::CompactRangeOptions compact;
+      compact.bottommost_level_compaction =
+          rocksdb::BottommostLevelCompaction::kForce;
+      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+          db_->CompactRange(compact, family.handle, nullptr, nullptr),
+          absl::StrCat("cannot compact state '", name, "'")));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Family {
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    // Null without TTL.
+    std::shared_ptr<ColumnFamilyTtl> ttl;
+    // Null until the state is registered.
+    std::unique_ptr<RocksdbStore> store;
+  };
+
+  std::string DatabasePath() const { return options().directory + "/db"; }
+
+  absl::Status SaveRecord() {
+    std::string bytes = record().SerializeAsString();
+    if (bytes == saved_record_) return absl::OkStatus();
+    MAYFLY_RETURN_IF_ERROR(
+        WriteShardRecord(options().directory, record(),
+                         options().durability == Durability::kMachine));
+    saved_record_ = std::move(bytes);
+    return absl::OkStatus();
+  }
+
+  // Opens the database with every recorded state, registered or not: its
+  // entries go on expiring under the recorded TTL.
+  absl::Status OpenDatabase(bool exists) {
+    std::vector<std::string> names = {rocksdb::kDefaultColumnFamilyName};
+    const rocksdb::DBOptions db_options = DatabaseOptions(*resources_);
+    if (exists) {
+      names.clear();
+      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+          rocksdb::DB::ListColumnFamilies(db_options, DatabasePath(), &names),
+          absl::StrCat("cannot open '", DatabasePath(), "'")));
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) {
+      MAYFLY_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyOptions family_options,
+                              RecordedFamilyOptions(name));
+      descriptors.emplace_back(name, std::move(family_options));
+    }
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    MAYFLY_RETURN_IF_ERROR(
+        FromRocksdb(rocksdb::DB::Open(db_options, DatabasePath(), descriptors,
+                                      &handles, &db),
+                    absl::StrCat("cannot open '", DatabasePath(), "'")));
+    db_.reset(db);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == rocksdb::kDefaultColumnFamilyName) {
+        default_handle_ = handles[i];
+        continue;
+      }
+      Family& family = families_[names[i]];
+      family.handle = handles[i];
+      MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<rocksdb::ColumnFamilyOptions> RecordedFamilyOptions(
+      const std::string& name) {
+    if (name == rocksdb::kDefaultColumnFamilyName) {
+      return StateFamilyOptions(*resources_, /*is_map=*/false);
+    }
+    for (const v1::StateRecord& state : record().states()) {
+      if (state.name() == name) return FamilyOptions(state, families_[name]);
+    }
+    return absl::DataLossError(absl::StrCat(
+        "'", DatabasePath(), "' holds state '", name,
+        "', of which the directory's record knows nothing; restore an earlier "
+        "copy of the directory"));
+  }
+
+  // Options of a column family that is about to be opened or created.
+  absl::StatusOr<rocksdb::ColumnFamilyOptions> FamilyOptions(
+      const v1::StateRecord& state, Family& family) {
+    const bool is_list = state.kind() == v1::STATE_KIND_LIST;
+    rocksdb::ColumnFamilyOptions family_options =
+        StateFamilyOptions(*resources_, state.kind() == v1::STATE_KIND_MAP);
+    if (!state.has_ttl()) {
+      if (is_list) ConfigurePlainListColumnFamily(&family_options);
+      return family_options;
+    }
+    MAYFLY_ASSIGN_OR_RETURN(
+        family.ttl,
+        ColumnFamilyTtl::Create(
+            {.name = state.name(),
+             .layout = is_list ? EntryLayout::kList : EntryLayout::kValue,
+             .rule = RuleOf(state),
+             .periodic_compaction = DefaultPeriod(state.ttl().ttl_ms())},
+            purge_clock(state.ttl().time_characteristic() ==
+                                v1::TIME_CHARACTERISTIC_EVENT
+                            ? TimeCharacteristic::kEventTime
+                            : TimeCharacteristic::kProcessingTime)));
+    ConfigureTtlColumnFamily(family.ttl, &family_options);
+    return family_options;
+  }
+
+  // Makes the live column family clean up as the program asks for now.
+  absl::Status ApplyCleanup(const StateSpec& spec, const v1::StateRecord& state,
+                            Family& family) {
+    if (family.ttl == nullptr) return absl::OkStatus();
+    const auto cleanup = spec.ttl->rocksdb_compact_filter_cleanup();
+    // Switched off, the filter stays and finds nothing expired.
+    MAYFLY_RETURN_IF_ERROR(
+        family.ttl->SetRule(cleanup ? RuleOf(state) : ExpiryRule{}));
+    std::chrono::seconds period(0);
+    if (cleanup) {
+      MAYFLY_RETURN_IF_ERROR(family.ttl->SetQueryTimeAfterNumEntries(
+          cleanup->query_time_after_num_entries));
+      period = cleanup->periodic_compaction.value_or(
+          DefaultPeriod(state.ttl().ttl_ms()));
+    }
+    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+        db_->SetOptions(family.handle, {{"periodic_compaction_seconds",
+                                         std::to_string(period.count())}}),
+        absl::StrCat("cannot set up clean-up of state '", spec.name, "'")));
+    return VerifyCleanup(family);
+  }
+
+  absl::Status VerifyCleanup(const Family& family) {
+    if (family.ttl == nullptr) return absl::OkStatus();
+    return VerifyTtlColumnFamily(*family.ttl, db_->GetOptions(family.handle));
+  }
+
+  absl::Status ReadCommit() {
+    std::string bytes;
+    const rocksdb::Status status =
+        db_->Get(rocksdb::ReadOptions(), default_handle_, kCommitKey, &bytes);
+    if (status.IsNotFound()) return absl::OkStatus();
+    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+        status, absl::StrCat("cannot read '", DatabasePath(), "'")));
+    if (last_commit().ParseFromString(bytes)) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat("'", DatabasePath(),
+                     "': the record of the last commit does not decode; "
+                     "restore an earlier copy of the directory"));
+  }
+
+  const std::shared_ptr<RocksdbResources> resources_;
+  std::unique_ptr<rocksdb::DB> db_;
+  rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
+  std::string saved_record_;
+  std::map<std::string, Family> families_;
+};
+
+}  // namespace
+
+std::unique_ptr<BackendCore> MakeRocksdbBackend(const BackendOptions& options,
+                                                DirectoryLock lock) {
+  return std::make_unique<RocksdbBackend>(options, std::move(lock));
+}
+
+}  // namespace mayfly::state_internal

@@ -1,0 +1,171 @@
+#include "state/state_registry.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/internal/string_view.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+constexpr TimestampMs kNothingExpired =
+    std::numeric_limits<std::int64_t>::min();
+
+constexpr absl::string_view kWayOut =
+    "start with the old setting, or with an empty state directory";
+
+absl::Status Refuse(const StateSpec& asked, absl::string_view what,
+                    absl::string_view stored, absl::string_view wanted) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "StateMigration: state '", asked.name, "' is stored with ", what, " ",
+      stored, " and asked for with ", wanted, "; ", kWayOut));
+}
+
+absl::string_view KindName(v1::StateKind kind) {
+  switch (kind) {
+    case v1::STATE_KIND_VALUE:
+      return "value";
+    case v1::STATE_KIND_LIST:
+      return "list";
+    case v1::STATE_KIND_MAP:
+      return "map";
+    default:
+      return "an unknown kind";
+  }
+}
+
+absl::string_view TimeName(v1::TimeCharacteristic time) {
+  return time == v1::TIME_CHARACTERISTIC_EVENT ? "event time"
+                                               : "processing time";
+}
+
+void SetIdentity(const SerializerIdentity& identity,
+                 v1::SerializerIdentity* record) {
+  record->set_name(identity.name);
+  record->set_version(identity.version);
+}
+
+std::string ToString(const v1::SerializerIdentity& identity) {
+  return SerializerIdentity{identity.name(), identity.version()}.ToString();
+}
+
+absl::Status CheckSerializer(const StateSpec& asked, absl::string_view what,
+                             const v1::SerializerIdentity& stored,
+                             const v1::SerializerIdentity& wanted) {
+  if (stored.name() == wanted.name() && stored.version() == wanted.version()) {
+    return absl::OkStatus();
+  }
+  return Refuse(asked, what, ToString(stored), ToString(wanted));
+}
+
+// The latest instant t such that an entry last accessed at t had expired under
+// the stored TTL when the last commit was made.
+TimestampMs ExpiredThrough(const v1::TtlRecord& stored,
+                           const v1::CommitRecord& commit) {
+  if (stored.ttl_ms() == kInfiniteTtlMs) return stored.expired_through_ms();
+  const TimestampMs clock_ms =
+      stored.time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT
+          ? commit.event_clock_ms()
+          : commit.processing_clock_ms();
+  return std::max(stored.expired_through_ms(),
+                  SaturatingAdd(clock_ms, -stored.ttl_ms()));
+}
+
+std::string TtlText(const v1::StateRecord& record) {
+  return record.has_ttl() ? "a TTL" : "no TTL";
+}
+
+}  // namespace
+
+std::string StateSpec::ToString() const {
+  std::string text = absl::StrCat(
+      KindName(static_cast<v1::StateKind>(kind)), " state, key ",
+      key_serializer.ToString(), ", ",
+      map_key_serializer
+          ? absl::StrCat("map key ", map_key_serializer->ToString(), ", ")
+          : "",
+      "value ", value_serializer.ToString());
+  if (!ttl) return absl::StrCat(text, ", no TTL");
+  return absl::StrCat(text, ", ", ttl->ToString());
+}
+
+absl::Status CheckStateName(std::string_view name) {
+  const bool good =
+      !name.empty() && name.size() <= 200 &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' ||
+               c == '_' || c == '-';
+      });
+  if (good && name != "default") return absl::OkStatus();
+  // The same characters as in a Kafka topic's name, which changelogs will bear.
+  return absl::InvalidArgumentError(absl::StrCat(
+      "state name '", ToAbsl(name),
+      "' must have 1 to 200 letters, digits, '.', '_' or '-', and not be "
+      "'default', which RocksDB keeps for itself"));
+}
+
+v1::StateRecord NewRecord(const StateSpec& spec) {
+  v1::StateRecord record;
+  record.set_name(spec.name);
+  record.set_kind(static_cast<v1::StateKind>(spec.kind));
+  SetIdentity(spec.key_serializer, record.mutable_key_serializer());
+  SetIdentity(spec.value_serializer, record.mutable_value_serializer());
+  if (spec.map_key_serializer) {
+    SetIdentity(*spec.map_key_serializer, record.mutable_map_key_serializer());
+  }
+  if (spec.ttl) {
+    v1::TtlRecord* ttl = record.mutable_ttl();
+    ttl->set_ttl_ms(spec.ttl->ttl_ms());
+    ttl->set_expired_through_ms(kNothingExpired);
+    ttl->set_time_characteristic(spec.ttl->time_characteristic() ==
+                                         TimeCharacteristic::kEventTime
+                                     ? v1::TIME_CHARACTERISTIC_EVENT
+                                     : v1::TIME_CHARACTERISTIC_PROCESSING);
+  }
+  return record;
+}
+
+absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
+                                          const StateSpec& asked,
+                                          const v1::CommitRecord& commit) {
+  v1::StateRecord wanted = NewRecord(asked);
+  if (stored.kind() != wanted.kind()) {
+    return Refuse(asked, "the kind", KindName(stored.kind()),
+                  KindName(wanted.kind()));
+  }
+  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the key serializer",
+                                         stored.key_serializer(),
+                                         wanted.key_serializer()));
+  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the value serializer",
+                                         stored.value_serializer(),
+                                         wanted.value_serializer()));
+  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the map key serializer",
+                                         stored.map_key_serializer(),
+                                         wanted.map_key_serializer()));
+  if (stored.has_ttl() != wanted.has_ttl()) {
+    return Refuse(asked, "the TTL mode", TtlText(stored), TtlText(wanted));
+  }
+  if (!stored.has_ttl()) return wanted;
+
+  const v1::TtlRecord& old_ttl = stored.ttl();
+  if (old_ttl.time_characteristic() != wanted.ttl().time_characteristic()) {
+    return Refuse(asked, "timestamps in",
+                  TimeName(old_ttl.time_characteristic()),
+                  TimeName(wanted.ttl().time_characteristic()));
+  }
+  wanted.mutable_ttl()->set_expired_through_ms(
+      old_ttl.ttl_ms() == wanted.ttl().ttl_ms()
+          ? old_ttl.expired_through_ms()
+          : ExpiredThrough(old_ttl, commit));
+  return wanted;
+}
+
+ExpiryRule RuleOf(const v1::StateRecord& record) {
+  return ExpiryRule{.ttl_ms = record.ttl().ttl_ms(),
+                    .expired_through_ms = record.ttl().expired_through_ms()};
+}
+
+}  // namespace mayfly::state_internal

@@ -1,0 +1,32 @@
+// What is recorded of a state, and whether a program may have it.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mayfly/serde/timestamp.h"
+#include "mayfly/state/internal/state_spec.h"
+#include "mayfly/v1/state.pb.h"
+
+namespace mayfly::state_internal {
+
+// Errors: kInvalidArgument if the name cannot be a state's.
+absl::Status CheckStateName(std::string_view name);
+
+// The record of a state that is new.
+v1::StateRecord NewRecord(const StateSpec& spec);
+
+// The record of a stored state under what a program now asks for.
+//   same:           the stored one
+//   another TTL:    entries live by it, except those that had expired under
+//                   the stored one at `commit`, the last commit
+//   all else:       refused
+// Errors: kFailedPrecondition naming the state, both sides and the way out; it
+// holds the word StateMigration where a migration could help.
+absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
+                                          const StateSpec& asked,
+                                          const v1::CommitRecord& commit);
+
+// How the entries of a recorded state expire.
+ExpiryRule RuleOf(const v1::StateRecord& record);
+
+}  // namespace mayfly::state_internal

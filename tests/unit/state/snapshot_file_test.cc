@@ -1,0 +1,307 @@
+#include "state/snapshot_file.h"
+
+#include <zstd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mayfly/testing/status_matchers.h"
+#include "mayfly/testing/temp_directory.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+v1::ShardRecord Record() {
+  v1::ShardRecord record;
+  record.set_format_version(1);
+  record.set_backend(v1::BACKEND_KIND_HEAP);
+  record.add_states()->set_name("streak");
+  record.add_states()->set_name("recent");
+  record.add_states()->set_name("empty");
+  return record;
+}
+
+v1::CommitRecord Commit() {
+  v1::CommitRecord commit;
+  commit.set_sequence(7);
+  commit.set_processing_clock_ms(1'700'000'000'000);
+  commit.set_position("line 42");
+  return commit;
+}
+
+// All that a reader makes of a snapshot.
+struct Contents {
+  std::string record;
+  std::string commit;
+  std::vector<Entries> states;
+
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
+absl::StatusOr<Contents> ReadAll(const std::string& path) {
+  const absl::StatusOr<SnapshotReader> reader = SnapshotReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  Contents contents{.record = reader->record().SerializeAsString(),
+                    .commit = reader->commit().SerializeAsString(),
+                    .states = {}};
+  for (int i = 0; i < reader->record().states_size(); ++i) {
+    Entries& entries = contents.states.emplace_back();
+    const absl::Status status =
+        reader->VisitEntries(static_cast<std::uint32_t>(i),
+                             [&](std::string_view key, std::string_view value) {
+                               entries.emplace_back(key, value);
+                             });
+    if (!status.ok()) return status;
+  }
+  return contents;
+}
+
+std::string Slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void Spill(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+class SnapshotFileTest : public ::testing::Test {
+ protected:
+  void WriteSmall(bool sync = false) {
+    auto writer = SnapshotWriter::Create(path_, Record());
+    ASSERT_THAT(writer, IsOk());
+    writer->Add(0, "DTW", "one");
+    writer->Add(0, "", "");
+    writer->Add(1, std::string("a\0b", 3), "two");
+    ASSERT_THAT(writer->Finish(Commit(), sync), IsOk());
+  }
+
+  const TempDirectory directory_;
+  const std::string path_ = directory_.Path("snapshot");
+};
+
+TEST_F(SnapshotFileTest, IsReadAsItWasWritten) {
+  for (const bool sync : {false, true}) {
+    WriteSmall(sync);
+    const auto contents = ReadAll(path_);
+    ASSERT_THAT(contents, IsOk());
+    EXPECT_EQ(contents->record, Record().SerializeAsString());
+    EXPECT_EQ(contents->commit, Commit().SerializeAsString());
+    EXPECT_THAT(
+        contents->states,
+        ElementsAre(Entries{{"DTW", "one"}, {"", ""}},
+                    Entries{{std::string("a\0b", 3), "two"}}, IsEmpty()));
+    EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+  }
+}
+
+TEST_F(SnapshotFileTest, HoldsNoEntriesAtAll) {
+  auto writer = SnapshotWriter::Create(path_, v1::ShardRecord());
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT(writer->Finish(v1::CommitRecord(), false), IsOk());
+  EXPECT_THAT(ReadAll(path_), IsOkAndHolds(Contents()));
+}
+
+TEST_F(SnapshotFileTest, HoldsManyBlocksOfStatesInTurns) {
+  auto writer = SnapshotWriter::Create(path_, Record());
+  ASSERT_THAT(writer, IsOk());
+  std::vector<Entries> expected(3);
+  for (int i = 0; i < 30'000; ++i) {
+    const auto state = static_cast<std::uint32_t>(i / 5000 % 2);
+    const std::string key = std::to_string(i);
+    const std::string value(static_cast<std::size_t>(i % 97), 'v');
+    writer->Add(state, key, value);
+    expected[state].emplace_back(key, value);
+  }
+  // Larger than a block, and incompressible.
+  std::string large;
+  std::uint32_t random = 1;
+  for (int i = 0; i < 3'000'000; ++i) {
+    random = random * 1'664'525 + 1'013'904'223;
+    large.push_back(static_cast<char>(random >> 24));
+  }
+  writer->Add(2, "large", large);
+  expected[2].emplace_back("large", large);
+  ASSERT_THAT(writer->Finish(Commit(), false), IsOk());
+  const auto contents = ReadAll(path_);
+  ASSERT_THAT(contents, IsOk());
+  EXPECT_TRUE(contents->states == expected);
+}
+
+TEST_F(SnapshotFileTest, ReplacesTheOldOneOnlyWhenItIsComplete) {
+  WriteSmall();
+  const std::string before = Slurp(path_);
+  {
+    auto abandoned = SnapshotWriter::Create(path_, Record());
+    ASSERT_THAT(abandoned, IsOk());
+    abandoned->Add(0, "new", "entry");
+    EXPECT_TRUE(std::filesystem::exists(path_ + ".tmp"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+  EXPECT_EQ(Slurp(path_), before);
+}
+
+TEST_F(SnapshotFileTest, AFullDiskShowsInFinishAndLeavesTheOldOne) {
+  WriteSmall();
+  const std::string before = Slurp(path_);
+  std::filesystem::create_symlink("/dev/full", path_ + ".tmp");
+  auto writer = SnapshotWriter::Create(path_, Record());
+  ASSERT_THAT(writer, IsOk());
+  writer->Add(0, "key", "value");
+  EXPECT_THAT(writer->Finish(Commit(), false),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr(path_ + ".tmp")));
+  EXPECT_EQ(Slurp(path_), before);
+}
+
+TEST_F(SnapshotFileTest, WhatIsNotThereIsNotFound) {
+  EXPECT_THAT(ReadAll(path_),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr(path_)));
+  EXPECT_THAT(
+      SnapshotWriter::Create(directory_.Path("none/snapshot"), Record()),
+      StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(SnapshotFileTest, ADirectoryIsNoSnapshot) {
+  EXPECT_THAT(ReadAll(directory_.path()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("Is a directory")));
+}
+
+TEST_F(SnapshotFileTest, CutShortAnywhereIsDataLoss) {
+  WriteSmall();
+  const std::string bytes = Slurp(path_);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    Spill(path_, bytes.substr(0, size));
+    ASSERT_THAT(ReadAll(path_),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         AllOf(HasSubstr(path_), HasSubstr("is damaged"))))
+        << size;
+  }
+}
+
+TEST_F(SnapshotFileTest, ContinuedIsDataLoss) {
+  WriteSmall();
+  Spill(path_, Slurp(path_) + std::string(1, '\0'));
+  EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
+                                       HasSubstr("follows its end")));
+}
+
+// A flip may only go unnoticed where it changes nothing that is read.
+TEST_F(SnapshotFileTest, AnyFlippedBitIsDataLossOrHarmless) {
+  WriteSmall();
+  const std::string bytes = Slurp(path_);
+  const Contents contents = ReadAll(path_).value();
+  std::size_t noticed = 0;
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    Spill(path_, flipped);
+    const auto read = ReadAll(path_);
+    if (read.ok()) {
+      ASSERT_EQ(*read, contents) << "byte " << bit / 8 << " bit " << bit % 8;
+    } else {
+      ASSERT_THAT(read, StatusIs(absl::StatusCode::kDataLoss));
+      ++noticed;
+    }
+  }
+  EXPECT_GT(noticed, bytes.size() * 8 * 9 / 10);
+}
+
+// --- Files that a hostile hand has made ---
+
+constexpr std::string_view kMagic = "MAYFLYS1";
+
+std::string LittleEndian(std::uint32_t value) {
+  std::string bytes;
+  for (int i = 0; i < 4; ++i)
+    bytes.push_back(static_cast<char>(value >> 8 * i));
+  return bytes;
+}
+
+std::string Frame(std::string_view content) {
+  std::string frame(ZSTD_compressBound(content.size()), '\0');
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), content.data(),
+                             content.size(), 1));
+  return frame;
+}
+
+// A block of the first state whose frame may be anything.
+std::string RawBlock(char tag, const std::string& frame) {
+  return std::string(1, tag) + LittleEndian(0) +
+         LittleEndian(static_cast<std::uint32_t>(frame.size())) + frame;
+}
+
+std::string BlockOf(char tag, const std::string& content) {
+  return RawBlock(tag, Frame(std::string(1, tag) + LittleEndian(0) + content));
+}
+
+TEST_F(SnapshotFileTest, ALengthBeyondTheFileIsDataLossAndAllocatesLittle) {
+  Spill(path_, std::string(kMagic) + "R" + LittleEndian(0) +
+                   LittleEndian(0xFFFFFFFF) + "short");
+  EXPECT_THAT(ReadAll(path_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("cut short")));
+}
+
+TEST_F(SnapshotFileTest, ABlockThatIsNoFrameIsDataLoss) {
+  for (const std::string& frame :
+       {std::string(), std::string("no zstd frame"), Frame("x") + "more"}) {
+    Spill(path_, std::string(kMagic) + RawBlock('R', frame));
+    EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss));
+  }
+}
+
+TEST_F(SnapshotFileTest, AHeaderThatBeliesItsBlockIsDataLoss) {
+  const std::string record = BlockOf('R', Record().SerializeAsString());
+  std::string entries = BlockOf('E', std::string("\1k\1v", 4));
+  entries[1] = 1;  // Another state's.
+  Spill(path_, std::string(kMagic) + record + entries);
+  EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
+                                       HasSubstr("not what its header says")));
+}
+
+TEST_F(SnapshotFileTest, AnEntryLongerThanItsBlockIsDataLoss) {
+  for (const std::string entry :
+       {"\x7f", "\x01", "\x01k\x05v", "\xff\xff\xff\xff\x0f"}) {
+    Spill(path_, std::string(kMagic) +
+                     BlockOf('R', Record().SerializeAsString()) +
+                     BlockOf('E', entry));
+    EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
+                                         HasSubstr("has no framing")));
+  }
+}
+
+TEST_F(SnapshotFileTest, BlocksOutOfOrderAreDataLoss) {
+  const std::string record = BlockOf('R', Record().SerializeAsString());
+  const std::string footer =
+      BlockOf('F', v1::SnapshotFooter().SerializeAsString());
+  const std::string magic(kMagic);
+  for (const std::string& bytes :
+       {magic, magic + footer, magic + record, magic + record + record,
+        magic + record + footer + footer, std::string("MAYFLYS2") + record}) {
+    Spill(path_, bytes);
+    EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  Spill(path_, magic + record + footer);
+  EXPECT_THAT(ReadAll(path_), IsOk());
+}
+
+}  // namespace
+}  // namespace mayfly::state_internal

@@ -1,0 +1,179 @@
+// The memory that a table believes it uses bounds what it really uses, so it
+// must not drift: after any history, a table that holds nothing uses nothing.
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mayfly/state/internal/list_table.h"
+#include "mayfly/state/internal/map_table.h"
+#include "mayfly/state/internal/value_table.h"
+#include "tests/unit/state/fake_store.h"
+#include "tests/unit/state/test_shard.h"
+
+namespace mayfly::state_test {
+namespace {
+
+using Value =
+    TableOverFake<state_internal::ValueTable<std::string, std::string>>;
+using List = TableOverFake<state_internal::ListTable<std::string, std::string>>;
+using Map = TableOverFake<
+    state_internal::MapTable<std::string, std::string, std::string>>;
+
+constexpr std::size_t kSane = std::size_t{1} << 30;
+
+class TableMemoryTest : public ::testing::TestWithParam<bool> {
+ protected:
+  std::size_t Below(std::size_t bound) { return random_() % bound; }
+
+  // Some fit into the string itself, some lie on the heap, some have room to
+  // spare.
+  std::string Text() {
+    std::string text(Below(2) == 0 ? Below(10) : 20 + Below(200), 'x');
+    if (Below(3) == 0) text.reserve(300);
+    return text;
+  }
+
+  // Runs `operation` many times on random keys with commits and evictions in
+  // between, then empties the table.
+  template <typename Table, typename Operation>
+  void Run(Table& table, Operation operation) {
+    for (int step = 0; step < 4000; ++step) {
+      std::string key = "a key of some length " + std::to_string(Below(20));
+      if (Below(2) == 0) key.reserve(100);
+      table.SetKey(std::move(key));
+      if (Below(4) == 0) table.At(step);
+      operation();
+      if (Below(20) == 0) table.Commit();
+      if (Below(30) == 0) table.EvictAll();
+      ASSERT_LT(table.memory.used, kSane) << "step " << step;
+    }
+    table.Commit();
+    table.EvictAll();
+    EXPECT_EQ(table.memory.used, 0u);
+  }
+
+ private:
+  std::mt19937_64 random_{7};
+};
+
+INSTANTIATE_TEST_SUITE_P(RefreshOnRead, TableMemoryTest, ::testing::Bool(),
+                         [](const auto& at) {
+                           return at.param ? "ReadAndWrite" : "CreateAndWrite";
+                         });
+
+TEST_P(TableMemoryTest, OfValuesDoesNotDrift) {
+  Value table(50, GetParam());
+  Run(table, [&] {
+    switch (Below(4)) {
+      case 0:
+      case 1:
+        Must(table->Update(Text()));
+        break;
+      case 2:
+        Must(table->Value().status());
+        break;
+      default:
+        Must(table->Clear());
+    }
+  });
+}
+
+TEST_P(TableMemoryTest, OfListsDoesNotDrift) {
+  List table(50, GetParam());
+  Run(table, [&] {
+    switch (Below(8)) {
+      case 0:
+        Must(table->Update({Text(), Text(), Text()}));
+        break;
+      case 1:
+        Must(table->Clear());
+        break;
+      case 2:
+      case 3:
+        Must(table->Get().status());
+        break;
+      case 4:
+        Must(table->AddAll({Text(), Text()}));
+        break;
+      default:
+        Must(table->Add(Text()));
+    }
+  });
+}
+
+TEST_P(TableMemoryTest, OfMapsDoesNotDrift) {
+  Map table(50, GetParam());
+  const auto key = [&] {
+    std::string text = "map key of some length " + std::to_string(Below(9));
+    if (Below(2) == 0) text.reserve(100);
+    return text;
+  };
+  Run(table, [&] {
+    switch (Below(10)) {
+      case 0:
+        Must(table->Clear());
+        break;
+      case 1:
+        Must(table->Remove(key()));
+        break;
+      case 2:
+      case 3:
+        Must(table->Get(key()).status());
+        break;
+      case 4:
+        Must(table->IsEmpty().status());
+        break;
+      case 5:
+        Read<std::string, std::string>(*table);
+        break;
+      default:
+        Must(table->Put(key(), Text()));
+    }
+  });
+}
+
+// What waits for the next commit is what makes one due.
+TEST(ChangedMemoryTest, GrowsWithAnEntryThatGrows) {
+  const std::string large(1'000'000, 'x');
+  Value value(50);
+  value.SetKey("k");
+  Must(value->Update("small"));
+  Must(value->Update(large));
+  EXPECT_GE(value.memory.changed, large.size());
+
+  Map map(50);
+  map.SetKey("k");
+  Must(map->Put("m", "small"));
+  Must(map->Put("m", large));
+  EXPECT_GE(map.memory.changed, large.size());
+
+  List list(50);
+  list.SetKey("k");
+  Must(list->Add("small"));
+  Must(list->Add(large));
+  EXPECT_GE(list.memory.changed, large.size());
+  list.Commit();
+  Must(list->Update({"small"}));
+  Must(list->Update({large}));
+  EXPECT_GE(list.memory.changed, large.size());
+}
+
+TEST(ChangedMemoryTest, CountsAnEntryThatIsRenewed) {
+  const std::string large(1'000'000, 'x');
+  Value value(50, /*refresh_on_read=*/true);
+  value.SetKey("k");
+  Must(value->Update(large));
+  value.Commit();
+  EXPECT_EQ(value.memory.changed, 0u);
+  value.At(10);
+  Must(value->Value().status());
+  EXPECT_GE(value.memory.changed, large.size());
+}
+
+}  // namespace
+}  // namespace mayfly::state_test
