@@ -1,0 +1,212 @@
+#include "mayfly/runtime/internal/job_engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/internal/string_view.h"
+#include "runtime/input_reader.h"
+#include "runtime/job_directory.h"
+#include "runtime/job_totals.h"
+#include "runtime/mutex.h"
+#include "runtime/shard_runner.h"
+
+namespace mayfly::runtime_internal {
+namespace {
+
+void LogToStandardError(std::string_view message) {
+  const std::string line = absl::StrCat(ToAbsl(message), "\n");
+  // There is nobody to tell if this fails.
+  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+}
+
+std::string NameOf(int shard) { return absl::StrCat("shard ", shard); }
+
+class JobEngine {
+ public:
+  explicit JobEngine(JobPlan& plan)
+      : plan_(plan),
+        options_(plan.options),
+        clock_(options_.processing_clock != nullptr ? options_.processing_clock
+                                                    : SystemClock()) {}
+  JobEngine(const JobEngine&) = delete;
+  JobEngine& operator=(const JobEngine&) = delete;
+
+  ~JobEngine() {
+    CancelQueues();
+    JoinThreads();
+  }
+
+  // Nothing is changed before all has been looked at that could be in the way.
+  absl::Status Prepare() {
+    MAYFLY_RETURN_IF_ERROR(plan_.source->Open());
+    MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(options_.shards));
+    MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
+    MAYFLY_RETURN_IF_ERROR(OpenShards());
+    reader_.emplace(plan_, *clock_, shards_);
+    MAYFLY_RETURN_IF_ERROR(reader_->Start());
+    if (reader_->start().bytes > 0) LogRestart();
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      MAYFLY_RETURN_IF_ERROR(shards_[shard]->OpenOutput());
+    }
+    return absl::OkStatus();
+  }
+
+  // Reads on this thread, while each shard works on one of its own.
+  absl::Status Work(const std::atomic<bool>& stop) {
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      threads_.emplace_back([this, shard] {
+        EndShard(shard, GuardedCall("the sink",
+                                    [&] { return shards_[shard]->Run(); }));
+      });
+    }
+    Fail(GuardedCall("the source or a callback",
+                     [&] { return reader_->Run(stop); }));
+    JoinThreads();
+    MutexLock lock(mutex_);
+    return first_error_;
+  }
+
+  JobSummary Summary() const {
+    JobTotals totals = TotalsOf(ReportsOf(shards_));
+    JobSummary summary;
+    summary.complete = reader_->at_end();
+    summary.already_complete = was_complete_ && summary.complete &&
+                               reader_->position() == reader_->start();
+    summary.elapsed = reader_->progress().elapsed();
+    summary.records = totals.records;
+    summary.records_in_this_run = totals.records - records_before_;
+    summary.input_lines = reader_->position().lines;
+    summary.input_bytes = reader_->position().bytes;
+    summary.malformed_lines = reader_->malformed_lines();
+    summary.states = std::move(totals.states);
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      const ShardReport report = shards_[shard]->report();
+      summary.shards.push_back({.directory = directory_->ShardDirectory(shard),
+                                .output = shards_[shard]->output(),
+                                .records = report.records,
+                                .output_bytes = report.output_bytes,
+                                .commits = report.commits,
+                                .watermark_ms = report.watermark_ms});
+    }
+    return summary;
+  }
+
+ private:
+  absl::Status OpenShards() {
+    BackendOptions backend;
+    backend.kind = options_.backend;
+    backend.durability = options_.durability;
+    backend.table_bytes_max = options_.table_bytes_max;
+    backend.processing_clock = clock_;
+    backend.storage = options_.storage;
+    if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
+      backend.storage = StorageResources::Create({});
+    }
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      backend.directory = directory_->ShardDirectory(shard);
+      shards_.push_back(std::make_unique<ShardRunner>(plan_, shard, *clock_));
+      if (absl::Status status = shards_.back()->Open(backend); !status.ok()) {
+        return Annotate(status, NameOf(shard));
+      }
+      was_complete_ &= shards_.back()->position().input_done();
+      records_before_ += shards_.back()->position().records();
+    }
+    return absl::OkStatus();
+  }
+
+  void LogRestart() const {
+    plan_.log(absl::StrCat(
+        "job '", options_.name, "' goes on after line ", reader_->start().lines,
+        " of ", plan_.source->name(),
+        plan_.source->total_bytes()
+            ? ""
+            : absl::StrCat(
+                  ", which cannot be rewound: its first ",
+                  reader_->start().bytes,
+                  " bytes are taken for those that were read before")));
+  }
+
+  void EndShard(int shard, const absl::Status& status) {
+    if (!status.ok()) Fail(Annotate(status, NameOf(shard)));
+  }
+
+  // The first error ends the whole job.
+  void Fail(const absl::Status& status) {
+    if (status.ok()) return;
+    {
+      MutexLock lock(mutex_);
+      if (first_error_.ok()) first_error_ = status;
+    }
+    CancelQueues();
+  }
+
+  void CancelQueues() {
+    for (const auto& shard : shards_) shard->queue().Cancel();
+  }
+
+  void JoinThreads() {
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+
+  JobPlan& plan_;
+  const JobOptions& options_;
+  const std::shared_ptr<const TtlClock> clock_;
+  std::optional<JobDirectory> directory_;
+  ShardRunners shards_;
+  std::optional<InputReader> reader_;
+  // As the last run left it.
+  bool was_complete_ = true;
+  std::uint64_t records_before_ = 0;
+
+  Mutex mutex_;
+  absl::Status first_error_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+absl::Status CheckParts(
+    std::initializer_list<std::pair<std::string_view, bool>> parts) {
+  for (const auto& [call, there] : parts) {
+    if (there) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the job lacks what ", ToAbsl(call),
+                     " gives it; call it with all of "
+                     "its arguments"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<JobSummary> RunJob(JobPlan& plan,
+                                  const std::atomic<bool>& stop) {
+  MAYFLY_RETURN_IF_ERROR(Validate(plan.options));
+  if (std::exchange(plan.started, true)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job '", plan.options.name,
+                     "' has run; make another one to run it "
+                     "again"));
+  }
+  if (plan.log == nullptr) plan.log = LogToStandardError;
+  JobEngine engine(plan);
+  absl::Status status =
+      GuardedCall("the source, the sink or a callback", [&]() -> absl::Status {
+        MAYFLY_RETURN_IF_ERROR(engine.Prepare());
+        return engine.Work(stop);
+      });
+  if (!status.ok()) {
+    return Annotate(status, absl::StrCat("job '", plan.options.name, "'"));
+  }
+  return engine.Summary();
+}
+
+}  // namespace mayfly::runtime_internal

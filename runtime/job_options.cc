@@ -1,0 +1,61 @@
+#include "mayfly/runtime/job_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 100;
+constexpr int kShardsMax = 1000;
+constexpr std::chrono::milliseconds kCommitIntervalMax = std::chrono::hours(24);
+
+bool IsName(const std::string& text) {
+  return !text.empty() && text.size() <= kNameBytesMax &&
+         std::ranges::all_of(text, [](unsigned char c) {
+           return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.';
+         });
+}
+
+template <typename Value>
+absl::Status OutOfRange(const char* field, const Value& value,
+                        const char* range) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("JobOptions.", field, " is ", value, "; give ", range));
+}
+
+}  // namespace
+
+absl::Status Validate(const JobOptions& options) {
+  if (!IsName(options.name)) {
+    return OutOfRange("name", absl::StrCat("'", options.name, "'"),
+                      "1 to 100 letters, digits, '_', '-' and '.'");
+  }
+  if (options.shards < 1 || options.shards > kShardsMax) {
+    return OutOfRange("shards", options.shards, "1 to 1000");
+  }
+  if (options.state_directory.empty() &&
+      options.backend != BackendKind::kHeap) {
+    return OutOfRange("state_directory", "empty",
+                      "a directory, or use the heap backend to keep nothing");
+  }
+  if (options.commit_interval < std::chrono::milliseconds(1) ||
+      options.commit_interval > kCommitIntervalMax) {
+    return OutOfRange("commit_interval",
+                      absl::StrCat(options.commit_interval.count(), " ms"),
+                      "1 ms to 24 h");
+  }
+  if (options.commit_records_max < 1) {
+    return OutOfRange("commit_records_max", options.commit_records_max,
+                      "1 or more");
+  }
+  if (options.statistics_visits_max < 1) {
+    return OutOfRange("statistics_visits_max", options.statistics_visits_max,
+                      "1 or more");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,33 @@
+#include "runtime/job_totals.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace mayfly::runtime_internal {
+
+JobTotals TotalsOf(const std::vector<ShardReport>& reports) {
+  JobTotals totals;
+  std::map<std::string, StateStatistics> states;
+  for (const ShardReport& report : reports) {
+    totals.records += report.records;
+    if (totals.watermark_ms == 0) {
+      totals.watermark_ms = report.watermark_ms;
+    } else if (report.watermark_ms != 0) {
+      totals.watermark_ms = std::min(totals.watermark_ms, report.watermark_ms);
+    }
+    for (const StateStatistics& state : report.states) {
+      StateStatistics& sum = states[state.state];
+      sum.state = state.state;
+      sum.live_entries += state.live_entries;
+      sum.expired_entries += state.expired_entries;
+      sum.bytes += state.bytes;
+      sum.exact = sum.exact && state.exact;
+    }
+  }
+  for (auto& [name, sum] : states) totals.states.push_back(std::move(sum));
+  return totals;
+}
+
+}  // namespace mayfly::runtime_internal

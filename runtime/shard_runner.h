@@ -1,0 +1,95 @@
+// The life of one shard: from its last commit, through what the reader hands
+// it, commit by commit, to the end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "mayfly/runtime/internal/job_engine.h"
+#include "mayfly/serde/clock.h"
+#include "mayfly/v1/job.pb.h"
+#include "runtime/bounded_queue.h"
+#include "runtime/interval_timer.h"
+#include "runtime/mutex.h"
+
+namespace mayfly::runtime_internal {
+
+// What a shard has to do with a stretch of the input. The batch is empty if
+// none of it is the shard's; where the stretch ends is worth knowing even so.
+struct Work {
+  std::unique_ptr<Batch> batch;
+  SourcePosition end;
+  // Malformed lines of the input up to there.
+  std::uint64_t malformed_lines = 0;
+  bool input_done = false;
+};
+
+// What others may know of a running shard.
+struct ShardReport {
+  std::uint64_t records = 0;
+  std::uint64_t output_bytes = 0;
+  std::uint64_t commits = 0;
+  TimestampMs watermark_ms = 0;
+  std::vector<StateStatistics> states;
+};
+
+// Threads: one at a time, queue() and report() any.
+class ShardRunner {
+ public:
+  // Lifetime: the plan and the clock outlive this.
+  ShardRunner(const JobPlan& plan, int number, const TtlClock& clock);
+
+  // Opens backend and function at the last commit.
+  // Errors: of the shard; kDataLoss if the committed position does not decode.
+  absl::Status Open(const BackendOptions& options);
+
+  // Takes the output back to the last commit.
+  // Errors: of the sink.
+  absl::Status OpenOutput();
+
+  // Works until the queue is closed, commits and returns; or until it is
+  // cancelled, and returns as it is.
+  // Errors: of the shard and the writer.
+  absl::Status Run();
+
+  BoundedQueue<Work>& queue() { return queue_; }
+  ShardReport report() const;
+
+  // What the shard has done, committed or not.
+  const v1::ShardPosition& position() const { return position_; }
+  const std::string& output() const { return writer_->name(); }
+
+ private:
+  absl::Status Process(const Work& work);
+  bool CommitDue();
+  absl::Status Commit();
+  absl::Status CountStates();
+  void Publish();
+
+  const JobPlan& plan_;
+  const int number_;
+  const TtlClock& clock_;
+  const std::unique_ptr<Shard> shard_;
+  std::unique_ptr<SinkWriter> writer_;
+  BoundedQueue<Work> queue_;
+
+  bool has_commit_ = false;
+  v1::ShardPosition position_;
+  // The position has moved since the last commit.
+  bool uncommitted_ = false;
+  std::int64_t uncommitted_records_ = 0;
+  std::uint64_t commits_ = 0;
+  IntervalTimer commit_timer_;
+  IntervalTimer count_timer_;
+
+  mutable Mutex mutex_;
+  ShardReport report_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::runtime_internal

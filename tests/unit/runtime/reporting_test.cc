@@ -1,0 +1,205 @@
+// What a job says of itself: malformed lines, progress, totals.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mayfly/runtime/source.h"
+#include "mayfly/testing/manual_clock.h"
+#include "mayfly/testing/status_matchers.h"
+#include "runtime/interval_timer.h"
+#include "runtime/job_totals.h"
+#include "runtime/malformed_lines.h"
+#include "runtime/progress_reporter.h"
+
+namespace mayfly::runtime_internal {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(IntervalTimerTest, IsDueOnceTheIntervalHasPassed) {
+  IntervalTimer timer(milliseconds(10), 1000);
+  EXPECT_FALSE(timer.Due(1000));
+  EXPECT_FALSE(timer.Due(1009));
+  EXPECT_TRUE(timer.Due(1010));
+  EXPECT_TRUE(timer.Due(1011));
+  timer.Restart(1011);
+  EXPECT_FALSE(timer.Due(1020));
+  EXPECT_TRUE(timer.Due(1021));
+}
+
+TEST(IntervalTimerTest, IsNotStuckWhenTheClockIsSetBack) {
+  IntervalTimer timer(milliseconds(10), 1'000'000);
+  EXPECT_FALSE(timer.Due(500));
+  EXPECT_FALSE(timer.Due(509));
+  EXPECT_TRUE(timer.Due(510));
+}
+
+MalformedLine Line(std::uint64_t number) {
+  return {.file = "in.ndjson", .line = number, .reason = "no key"};
+}
+
+class MalformedLinesTest : public ::testing::Test {
+ protected:
+  MalformedLinesTest() {
+    plan_.log = [this](std::string_view message) {
+      log_.emplace_back(message);
+    };
+  }
+
+  ManualClock clock_{1'000'000};
+  JobPlan plan_;
+  std::vector<std::string> log_;
+};
+
+TEST_F(MalformedLinesTest, AreLoggedWithFileLineAndReason) {
+  MalformedLines lines(plan_, clock_);
+  EXPECT_THAT(lines.Add(Line(17)), IsOk());
+  EXPECT_THAT(log_, ElementsAre("malformed line in.ndjson:17: no key"));
+  EXPECT_EQ(lines.count(), 1u);
+}
+
+TEST_F(MalformedLinesTest, GoToTheCallbackInstead) {
+  std::vector<std::uint64_t> numbers;
+  plan_.on_malformed_line = [&](const MalformedLine& line) {
+    numbers.push_back(line.line);
+  };
+  MalformedLines lines(plan_, clock_);
+  for (std::uint64_t i = 1; i <= 20; ++i)
+    EXPECT_THAT(lines.Add(Line(i)), IsOk());
+  EXPECT_THAT(numbers, SizeIs(20));
+  EXPECT_THAT(log_, SizeIs(0));
+}
+
+TEST_F(MalformedLinesTest, AreLoggedAFewASecond) {
+  MalformedLines lines(plan_, clock_);
+  for (std::uint64_t i = 1; i <= 15; ++i)
+    EXPECT_THAT(lines.Add(Line(i)), IsOk());
+  EXPECT_THAT(log_, SizeIs(10));
+  clock_.Advance(milliseconds(1000));
+  EXPECT_THAT(lines.Add(Line(16)), IsOk());
+  ASSERT_THAT(log_, SizeIs(12));
+  EXPECT_EQ(log_[10], "and 5 malformed lines more");
+  EXPECT_THAT(log_[11], HasSubstr(":16:"));
+  lines.Finish();
+  EXPECT_THAT(log_, SizeIs(12));
+  for (std::uint64_t i = 17; i <= 30; ++i)
+    EXPECT_THAT(lines.Add(Line(i)), IsOk());
+  lines.Finish();
+  EXPECT_EQ(log_.back(), "and 5 malformed lines more");
+}
+
+TEST_F(MalformedLinesTest, EndTheJobBeyondTheLimit) {
+  plan_.options.malformed_lines_max = 2;
+  MalformedLines lines(plan_, clock_);
+  lines.StartAt(1);
+  EXPECT_THAT(lines.Add(Line(17)), IsOk());
+  EXPECT_THAT(
+      lines.Add(Line(18)),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               AllOf(HasSubstr("in.ndjson:18: no key"), HasSubstr("so far: 3"),
+                     HasSubstr("malformed_lines_max is 2"))));
+}
+
+class NoSource final : public Source {
+ public:
+  const std::string& name() const override { return name_; }
+  absl::Status Open() override { return absl::OkStatus(); }
+  absl::Status SeekTo(const SourcePosition&) override {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<SourceRead> Next(SourceLine&) override {
+    return SourceRead::kEnd;
+  }
+  std::optional<std::uint64_t> total_bytes() const override { return 400; }
+
+ private:
+  const std::string name_ = "none";
+};
+
+ShardReport Report(std::uint64_t records, TimestampMs watermark_ms,
+                   std::vector<StateStatistics> states = {}) {
+  ShardReport report;
+  report.records = records;
+  report.watermark_ms = watermark_ms;
+  report.states = std::move(states);
+  return report;
+}
+
+TEST(JobTotalsTest, AreSumsOverTheShards) {
+  const JobTotals totals = TotalsOf(
+      {Report(3, 0, {{"b", 1, 2, 30, true}, {"a", 4, 0, 50, true}}),
+       Report(4, 900, {{"b", 10, 20, 300, false}, {"a", 1, 1, 1, true}}),
+       Report(0, 800)});
+  EXPECT_EQ(totals.records, 7u);
+  EXPECT_EQ(totals.watermark_ms, 800);
+  ASSERT_THAT(totals.states, SizeIs(2));
+  EXPECT_EQ(totals.states[0].state, "a");
+  EXPECT_EQ(totals.states[0].live_entries, 5u);
+  EXPECT_TRUE(totals.states[0].exact);
+  EXPECT_EQ(totals.states[1].state, "b");
+  EXPECT_EQ(totals.states[1].expired_entries, 22u);
+  EXPECT_EQ(totals.states[1].bytes, 330u);
+  EXPECT_FALSE(totals.states[1].exact);
+}
+
+class ProgressReporterTest : public ::testing::Test {
+ protected:
+  ProgressReporterTest() {
+    plan_.source = std::make_unique<NoSource>();
+    plan_.progress_interval = milliseconds(100);
+    plan_.on_progress = [this](const JobProgress& progress) {
+      reports_.push_back(progress);
+    };
+  }
+
+  ManualClock clock_{1'000'000};
+  JobPlan plan_;
+  std::vector<JobProgress> reports_;
+};
+
+TEST_F(ProgressReporterTest, TellsRateAndPosition) {
+  ProgressReporter reporter(plan_, clock_);
+  reporter.StartAt(1000);
+  EXPECT_FALSE(reporter.Due());
+  clock_.Advance(milliseconds(200));
+  EXPECT_TRUE(reporter.Due());
+  reporter.Report({.bytes = 100, .lines = 7}, 2, {Report(1050, 5)});
+  EXPECT_FALSE(reporter.Due());
+  ASSERT_THAT(reports_, SizeIs(1));
+  EXPECT_EQ(reports_[0].elapsed, milliseconds(200));
+  EXPECT_EQ(reports_[0].records, 1050u);
+  EXPECT_EQ(reports_[0].records_per_second, 250);
+  EXPECT_EQ(reports_[0].input_bytes, 100u);
+  EXPECT_EQ(reports_[0].input_bytes_total, 400u);
+  EXPECT_EQ(reports_[0].malformed_lines, 2u);
+  EXPECT_EQ(reports_[0].watermark_ms, 5);
+}
+
+TEST_F(ProgressReporterTest, ToleratesAClockThatIsSetBack) {
+  ProgressReporter reporter(plan_, clock_);
+  clock_.SetMs(500);
+  reporter.Report({}, 0, {Report(10, 0)});
+  EXPECT_EQ(reports_[0].records_per_second, 0);
+  EXPECT_EQ(reports_[0].elapsed, milliseconds(0));
+  clock_.SetMs(1500);
+  reporter.Report({}, 0, {Report(30, 0)});
+  EXPECT_EQ(reports_[1].records_per_second, 20);
+}
+
+TEST_F(ProgressReporterTest, IsNeverDueWithoutACallback) {
+  plan_.on_progress = nullptr;
+  ProgressReporter reporter(plan_, clock_);
+  clock_.Advance(milliseconds(1000));
+  EXPECT_FALSE(reporter.Due());
+}
+
+}  // namespace
+}  // namespace mayfly::runtime_internal
