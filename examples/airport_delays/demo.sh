@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Runs the job on real flights, and shows what came out and what was held.
+#
+#   demo.sh [BIN_DIR] [FLAGS]
+#
+# BIN_DIR is where airport_delays was built, build/release/bin if it is not
+# given; FLAGS go to the job after our own, so that they win.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+bin=build/release/bin
+if [[ ${1--} != -* ]]; then
+  bin=$1
+  shift
+fi
+job=$bin/airport_delays
+if [[ " $* " == *" --help "* ]]; then
+  exec "$job" --help
+fi
+
+work=$(dirname "$bin")/demo
+rm -rf "$work"
+mkdir -p "$work"
+
+# run NAME FLAGS...: a run that leaves its summary in NAME.txt.
+run() {
+  local name=$1
+  shift
+  "$job" --input=examples/data/flights-2001q1.ndjson --time=event \
+    --output="$work/$name.reports" --state-dir="$work/$name.state" "$@" \
+    >"$work/$name.txt"
+}
+
+echo "20,000 flights of January to March 2001, state living for three hours:"
+run with-ttl --ttl=3h --progress-interval=100ms "$@"
+cat "$work/with-ttl.txt"
+
+# One file, or a directory of one per shard.
+reports=("$work/with-ttl.reports")
+[[ ! -d ${reports[0]} ]] || reports=("${reports[0]}"/part-*)
+
+# The fields of a line, cut at the quotes: 4 is the time, 8 the airport.
+awk -F '"' '
+  { day = substr($4, 1, 10) }
+  day > last { last = day; split("", count); split("", sum) }
+  day == last {
+    match($0, /"mean_delay":[-0-9.]+/)
+    count[$8] += 1
+    sum[$8] += substr($0, RSTART + 13, RLENGTH - 13)
+  }
+  END {
+    print "\nThe ten worst airports of the last day, " last ", of those with"
+    print "three departures or more, by the mean of what was reported of them:"
+    print "\n  airport   departures   mean delay, minutes"
+    for (airport in count) {
+      if (count[airport] < 3) continue
+      printf "  %-7s%13d%22.1f\n", airport, count[airport], \
+        sum[airport] / count[airport] | "sort -k3,3nr -k1,1 | head -n 10"
+    }
+  }' "${reports[@]}"
+
+run without-ttl "$@" --ttl=infinite --progress-interval=24h
+awk '
+  function number(text) { gsub(/[~,]/, "", text); return text + 0 }
+  function row(name, live, expired, bytes, all, all_bytes) {
+    printf "  %-12s%9s%9s%9s   %9s%9s\n", name, live, expired, bytes, all, \
+      all_bytes
+  }
+  /^ *(streak|recent|destinations) / {
+    live[FILENAME, $1] = number($2)
+    expired[FILENAME, $1] = number($3)
+    bytes[FILENAME, $1] = number($4)
+    if (FILENAME == ARGV[1]) names[++n] = $1
+  }
+  END {
+    a = ARGV[1]; b = ARGV[2]
+    print "\nEntries of state held at the end, and by a run without TTL:\n"
+    row("", "live", "expired", "bytes", "without", "bytes")
+    for (i = 1; i <= n; ++i) {
+      name = names[i]
+      row(name, live[a, name], expired[a, name], bytes[a, name],
+          live[b, name], bytes[b, name])
+    }
+    print "\nExpired entries are seen by nobody, and go when RocksDB compacts."
+  }' "$work/with-ttl.txt" "$work/without-ttl.txt"
