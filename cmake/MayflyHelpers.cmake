@@ -62,6 +62,9 @@ function(mayfly_test name)
   endif()
   _mayfly_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS}
                        GTest::gmock GTest::gtest_main)
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(mayfly_threads_tests ${name})
+  endif()
   gtest_discover_tests(
     ${name}
     TEST_PREFIX ${name}.
@@ -93,6 +96,7 @@ function(mayfly_fuzz_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;DEPS")
   cmake_path(ABSOLUTE_PATH arg_CORPUS)
   _mayfly_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS})
+  add_dependencies(mayfly_fuzz_tests ${name})
   if(MAYFLY_LIBFUZZER)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     # What it discovers goes to the first folder, not into the sources.

@@ -48,6 +48,8 @@ class FileSink final : public Sink {
  public:
   explicit FileSink(std::string path) : path_(std::move(path)) {}
 
+  const std::string& name() const override { return path_; }
+
   absl::Status Check(int shards) override {
     if (path_ == kStandardOutput) return absl::OkStatus();
     std::error_code ignored;

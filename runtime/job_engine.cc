@@ -2,8 +2,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -47,6 +48,7 @@ class JobEngine {
   // Nothing is changed before all has been looked at that could be in the way.
   absl::Status Prepare() {
     MAYFLY_RETURN_IF_ERROR(plan_.source->Open());
+    MAYFLY_RETURN_IF_ERROR(CheckApart());
     MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(options_.shards));
     MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
     MAYFLY_RETURN_IF_ERROR(OpenShards());
@@ -100,6 +102,18 @@ class JobEngine {
   }
 
  private:
+  // A job that wrote over its own input would have nothing left to read.
+  absl::Status CheckApart() const {
+    std::error_code ignored;
+    const std::filesystem::path output = plan_.sink->name();
+    if (!std::filesystem::is_regular_file(output, ignored) ||
+        !std::filesystem::equivalent(plan_.source->name(), output, ignored)) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", plan_.sink->name(), "' is input and output; give another output"));
+  }
+
   absl::Status OpenShards() {
     BackendOptions backend;
     backend.kind = options_.backend;

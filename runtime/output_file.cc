@@ -1,6 +1,7 @@
 #include "runtime/output_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,13 @@ absl::Status OutputFile::CutTo(std::optional<std::uint64_t> committed_bytes) {
   if (::fstat(fd_, &status) != 0) return FileError(errno, "look at", name_);
   is_regular_ = S_ISREG(status.st_mode);
   if (!is_regular_) return absl::OkStatus();
+  // Goes with the file descriptor. File systems without locks go without.
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("output '", name_,
+                     "' is in use by another job; stop it first, or give "
+                     "another output"));
+  }
   if (static_cast<std::uint64_t>(status.st_size) < length_) {
     return absl::DataLossError(
         absl::StrCat("output '", name_, "' has ", status.st_size,

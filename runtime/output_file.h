@@ -22,8 +22,8 @@ class OutputFile final : public SinkWriter {
  public:
   // Opens a file, or makes it, and cuts it to the length that was committed:
   // to nothing if there was no commit. Devices and pipes are not cut.
-  // Errors: kDataLoss if the file is shorter than that; as
-  // state_internal::FileError().
+  // Errors: kFailedPrecondition if another job has the file; kDataLoss if it
+  // is shorter than that; as state_internal::FileError().
   static absl::StatusOr<std::unique_ptr<OutputFile>> Open(
       const std::string& path, std::optional<std::uint64_t> committed_bytes);
 

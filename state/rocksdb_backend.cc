@@ -60,6 +60,13 @@ class RocksdbBackend final : public BackendCore {
     if (!has_record && has_database) {
       return MissingShardRecord(options().directory);
     }
+    if (!has_database && record().states_size() > 0) {
+      // RocksDB would make a new one and delete what is left of the old.
+      return absl::DataLossError(absl::StrCat(
+          "'", DatabasePath(), "' is missing, or its file CURRENT is, although "
+          "the directory holds states; restore an earlier copy of the "
+          "directory, or remove it to start afresh"));
+    }
     if (has_record) saved_record_ = record().SerializeAsString();
     MAYFLY_RETURN_IF_ERROR(SaveRecord());
     MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));

@@ -1,9 +1,12 @@
 #include "state/rocksdb_options.h"
 
 #include <algorithm>
+#include <cstdarg>
+#include <memory>
 #include <vector>
 
 #include "rocksdb/convenience.h"
+#include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "state/rocksdb_store.h"
@@ -17,6 +20,15 @@ std::shared_ptr<StorageResources> StorageResources::Create(
 
 namespace state_internal {
 namespace {
+
+// RocksDB's own log writes through its table writer, which asserts that nobody
+// goes on after an error: on a full disk the next line of it would abort the
+// process. Errors reach us as statuses anyway.
+class NoLog final : public rocksdb::Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
 
 constexpr double kBloomBitsPerKey = 10;
 
@@ -52,8 +64,7 @@ rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources) {
   // Nothing of RocksDB's own runs on a timer.
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  options.keep_log_file_num = 2;
+  options.info_log = std::make_shared<NoLog>();
   return options;
 }
 

@@ -1,5 +1,8 @@
 #include "bench/harness/plain_rocksdb.h"
 
+#include <cstddef>
+#include <deque>
+
 #include "bench/harness/must.h"
 #include "rocksdb/options.h"
 #include "state/rocksdb_options.h"
@@ -9,6 +12,8 @@ namespace {
 
 class ConcatenationOperator final : public rocksdb::MergeOperator {
  public:
+  explicit ConcatenationOperator(bool partial) : partial_(partial) {}
+
   const char* Name() const override { return "bench.Concatenation"; }
 
   bool FullMergeV2(const MergeOperationInput& input,
@@ -35,12 +40,16 @@ class ConcatenationOperator final : public rocksdb::MergeOperator {
                          const std::deque<rocksdb::Slice>& operands,
                          std::string* merged,
                          rocksdb::Logger* /*logger*/) const override {
+    if (!partial_) return false;
     merged->clear();
     for (const rocksdb::Slice& operand : operands) {
       merged->append(operand.data(), operand.size());
     }
     return true;
   }
+
+ private:
+  const bool partial_;
 };
 
 }  // namespace
@@ -65,8 +74,8 @@ void PlainRocksdb::Compact() {
   Must(db_->CompactRange(options, nullptr, nullptr));
 }
 
-std::shared_ptr<rocksdb::MergeOperator> Concatenation() {
-  return std::make_shared<ConcatenationOperator>();
+std::shared_ptr<rocksdb::MergeOperator> Concatenation(bool partial) {
+  return std::make_shared<ConcatenationOperator>(partial);
 }
 
 }  // namespace mayfly::bench

@@ -67,7 +67,6 @@ class Shard {
   }
 
   KeyedStateBackend<K>& backend() { return *backend_; }
-  const std::string path() const { return directory_.path(); }
 
   // After each operation, as a job does it after each record.
   void CommitIfDue() {

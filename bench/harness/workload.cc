@@ -5,7 +5,6 @@
 #include <chrono>
 #include <ctime>
 #include <map>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -80,12 +79,12 @@ class Race {
          std::to_string(repetition));
   }
 
-  // "other ratio;other ratio", for the table.
+  // "other ratio other ratio", for the table.
   std::string Label(std::size_t contender) const {
     std::string label;
     for (const Comparison& comparison : workload_.comparisons) {
       if (comparison.ours != workload_.contenders[contender].name) continue;
-      if (!label.empty()) label += ';';
+      if (!label.empty()) label += ' ';
       label += comparison.other + ' ' + std::to_string(comparison.ratio);
     }
     return label;

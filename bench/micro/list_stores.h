@@ -56,10 +56,10 @@ class MayflyLists {
 // Appends by a merge of concatenation, with Mayfly's framing.
 class RocksdbLists {
  public:
-  explicit RocksdbLists(bool write_ahead_log)
+  explicit RocksdbLists(bool write_ahead_log, bool merges_partially = true)
       : rocksdb_({.write_ahead_log = write_ahead_log,
-                  .configure = [](auto* options) {
-                    options->merge_operator = Concatenation();
+                  .configure = [merges_partially](auto* options) {
+                    options->merge_operator = Concatenation(merges_partially);
                   }}) {}
 
   void Add(const std::string& key, const SmallValue& element) {
@@ -121,8 +121,7 @@ class HashMapLists {
   void Compact() {}
 
  private:
-  absl::flat_hash_map<K, std::vector<std::pair<SmallValue, std::int64_t>>>
-      map_;
+  absl::flat_hash_map<K, std::vector<std::pair<SmallValue, std::int64_t>>> map_;
 };
 
 // What Mayfly's table counts for a list, roughly.

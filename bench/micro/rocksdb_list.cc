@@ -8,24 +8,25 @@
 namespace mayfly::bench {
 namespace {
 
-using Mayfly = MayflyLists<std::string>;
-
 void RegisterAppend(const Registration& registration) {
   const Scale scale = registration.scale;
   const std::size_t operations = 2 * scale.operations;
   const Work work{KeysOf<std::string>(Uniform(operations, scale.keys / 10)),
                   Append(), kReadList};
   const auto rocksdb = [=](bool write_ahead_log) {
-    return
-        [=] { return work.On(std::make_unique<RocksdbLists>(write_ahead_log)); };
+    return [=] {
+      return work.On(std::make_unique<RocksdbLists>(write_ahead_log));
+    };
   };
   RegisterWorkload(
       {.name = "rocksdb/list/append",
        .operations = operations,
        .contenders = {{"mayfly",
                        [=] {
-                         return work.On(std::make_unique<Mayfly>(ShardOptions{
-                             .commit_every = scale.commit_every}));
+                         return work.On(
+                             std::make_unique<MayflyLists<std::string>>(
+                                 ShardOptions{.commit_every =
+                                                  scale.commit_every}));
                        }},
                       {"rocksdb", rocksdb(true)},
                       {"rocksdb_no_wal", rocksdb(false)}},
@@ -39,32 +40,72 @@ struct Lists {
   std::size_t elements = 0;
   // Of one repetition.
   std::size_t reads = 0;
-  bool compacted = true;
 };
 
-// Reads lists that have fallen out of the table.
+// Lists of which elements were appended in turns, so that each lies in many
+// pieces, and which have fallen out of the table.
+class StoredLists {
+ public:
+  StoredLists(const Scale& scale, const Lists& lists, bool compacted)
+      : commit_every_(scale.commit_every),
+        lists_(lists),
+        compacted_(compacted),
+        work_{KeysOf<std::string>(Distinct(lists.reads, lists.lists)),
+              kReadList, NoReadBack()} {}
+
+  Contender Mayfly() const {
+    return {"mayfly", [*this] {
+              return On(std::make_unique<MayflyLists<std::string>>(ShardOptions{
+                  .table_bytes_max =
+                      lists_.lists / 10 * TableBytesOfList(lists_.elements),
+                  .commit_every = commit_every_}));
+            }};
+  }
+
+  Contender Rocksdb(const std::string& name, bool merges_partially) const {
+    return {name, [=, *this] {
+              return On(std::make_unique<RocksdbLists>(true, merges_partially));
+            }};
+  }
+
+ private:
+  template <typename Store>
+  std::unique_ptr<Subject> On(std::unique_ptr<Store> store) const {
+    store =
+        InTurns<std::string>(std::move(store), lists_.lists, lists_.elements);
+    if (compacted_) store->Compact();
+    return work_.On(std::move(store));
+  }
+
+  std::size_t commit_every_;
+  Lists lists_;
+  bool compacted_;
+  Work<std::string, decltype(kReadList), NoReadBack> work_;
+};
+
 void RegisterRead(const Registration& registration, const std::string& name,
-                  const Lists& lists, double target) {
-  const Scale scale = registration.scale;
-  const Work work{KeysOf<std::string>(Distinct(lists.reads, lists.lists)),
-                  kReadList, NoReadBack()};
-  const auto on = [=]<typename Store>(std::unique_ptr<Store> store) {
-    store = InTurns<std::string>(std::move(store), lists.lists, lists.elements);
-    if (lists.compacted) store->Compact();
-    return work.On(std::move(store));
-  };
-  const ShardOptions options{
-      .table_bytes_max =
-          lists.lists / 10 * TableBytesOfList(lists.elements),
-      .commit_every = scale.commit_every};
+                  const Lists& lists) {
+  const StoredLists stored(registration.scale, lists, /*compacted=*/true);
   RegisterWorkload(
       {.name = "rocksdb/list/" + name,
        .operations = lists.reads,
-       .contenders =
-           {{"mayfly", [=] { return on(std::make_unique<Mayfly>(options)); }},
-            {"rocksdb",
-             [=] { return on(std::make_unique<RocksdbLists>(true)); }}},
-       .comparisons = {{"mayfly", "rocksdb", target}}},
+       .contenders = {stored.Mayfly(), stored.Rocksdb("rocksdb", true)},
+       .comparisons = {{"mayfly", "rocksdb", 0.9}}},
+      registration);
+}
+
+// Not compacted. A merge operator that cannot merge partially leaves all pieces
+// to the reads.
+void RegisterReadScattered(const Registration& registration,
+                           const Lists& lists) {
+  const StoredLists stored(registration.scale, lists, /*compacted=*/false);
+  RegisterWorkload(
+      {.name = "rocksdb/list/read_1000_scattered",
+       .operations = lists.reads,
+       .contenders = {stored.Mayfly(), stored.Rocksdb("rocksdb", true),
+                      stored.Rocksdb("rocksdb_no_partial_merge", false)},
+       .comparisons = {{"mayfly", "rocksdb"},
+                       {"mayfly", "rocksdb_no_partial_merge", 20}}},
       registration);
 }
 
@@ -76,19 +117,14 @@ void RegisterRocksdbList(const Registration& registration) {
   RegisterRead(registration, "read_10",
                {.lists = scale.keys / 10,
                 .elements = 10,
-                .reads = scale.operations / 4},
-               0.9);
+                .reads = scale.operations / 4});
   RegisterRead(registration, "read_1000",
                {.lists = scale.long_lists / 2,
                 .elements = scale.long_list_elements,
-                .reads = scale.long_lists},
-               0.9);
-  RegisterRead(registration, "read_1000_scattered",
-               {.lists = scale.long_lists + 1,
-                .elements = scale.long_list_elements,
-                .reads = scale.long_lists / 10,
-                .compacted = false},
-               20);
+                .reads = scale.long_lists});
+  RegisterReadScattered(registration, {.lists = scale.long_lists + 1,
+                                       .elements = scale.long_list_elements,
+                                       .reads = scale.long_lists / 10});
 }
 
 }  // namespace mayfly::bench

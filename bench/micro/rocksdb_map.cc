@@ -76,9 +76,9 @@ void RegisterRocksdbMap(const Registration& registration) {
       registration, "get_cold", operations,
       EntriesOf<std::string>(Distinct(operations, maps * kEntriesOfMap), maps),
       kGetEntry);
-  RegisterRead<std::string>(
-      registration, "iterate_10_cold", operations / 4,
-      KeysOf<std::string>(Distinct(operations / 4, maps)), kWalkMap);
+  RegisterRead<std::string>(registration, "iterate_10_cold", operations / 4,
+                            KeysOf<std::string>(Distinct(operations / 4, maps)),
+                            kWalkMap);
 }
 
 }  // namespace mayfly::bench

@@ -9,15 +9,11 @@
 namespace mayfly::bench {
 namespace {
 
-using Mayfly = MayflyValues<std::string, std::string>;
+using Values = MayflyValues<std::string, std::string>;
 
 constexpr std::size_t kValueBytes = 100;
 
-// A table that holds a tenth of the stored keys.
-ShardOptions BoundedTable(const Scale& scale) {
-  return {.table_bytes_max = scale.keys / 10 * TableBytesOfValue(kValueBytes),
-          .commit_every = scale.commit_every};
-}
+constexpr std::size_t kTableEntryBytes = TableBytesOfValue(kValueBytes);
 
 // Every key is new, so the table only costs.
 void RegisterPut(const Registration& registration) {
@@ -27,7 +23,7 @@ void RegisterPut(const Registration& registration) {
                   PutOf<std::string>(kValueBytes), kGet};
   const auto mayfly = [=](const StateTtlConfig::Builder& ttl) {
     return [=] {
-      return work.On(std::make_unique<Mayfly>(
+      return work.On(std::make_unique<Values>(
           ShardOptions{.commit_every = scale.commit_every}, ttl));
     };
   };
@@ -50,32 +46,86 @@ void RegisterPut(const Registration& registration) {
 
 // Work on keys that are all there.
 template <typename Operation>
-void RegisterStored(const Registration& registration, const std::string& name,
-                    double target, const SequenceOf& sequence_of,
-                    Operation operation) {
-  const Scale scale = registration.scale;
-  const Work work{KeysOf<std::string>(sequence_of), operation, NoReadBack()};
-  const auto on = [=]<typename Store>(std::unique_ptr<Store> store) {
-    return work.On(Loaded<std::string, std::string>(std::move(store),
-                                                    scale.keys, kValueBytes));
-  };
-  const auto mayfly = [=](const StateTtlConfig::Builder& ttl) {
-    return
-        [=] { return on(std::make_unique<Mayfly>(BoundedTable(scale), ttl)); };
-  };
-  const auto rocksdb = [=](bool write_ahead_log) {
-    return
-        [=] { return on(std::make_unique<RocksdbValues>(write_ahead_log)); };
-  };
+class StoredKeys {
+ public:
+  StoredKeys(const Scale& scale, const SequenceOf& sequence_of,
+             Operation operation)
+      : keys_(scale.keys),
+        work_{KeysOf<std::string>(sequence_of), operation, NoReadBack()} {}
+
+  Contender Mayfly(const std::string& name, std::size_t commit_every,
+                   const StateTtlConfig::Builder& ttl) const {
+    return {name, [=, *this] {
+              return On(std::make_unique<Values>(
+                  ShardOptions{.table_bytes_max = keys_ / 10 * kTableEntryBytes,
+                               .commit_every = commit_every},
+                  ttl));
+            }};
+  }
+
+  Contender Rocksdb(const std::string& name, bool write_ahead_log) const {
+    return {name, [=, *this] {
+              return On(std::make_unique<RocksdbValues>(write_ahead_log));
+            }};
+  }
+
+ private:
+  template <typename Store>
+  std::unique_ptr<Subject> On(std::unique_ptr<Store> store) const {
+    return work_.On(
+        Loaded<std::string, std::string>(std::move(store), keys_, kValueBytes));
+  }
+
+  std::size_t keys_;
+  Work<std::string, Operation, NoReadBack> work_;
+};
+
+// Reads keys that have fallen out of the table, which holds a tenth of them.
+void RegisterGet(const Registration& registration) {
+  const Scale& scale = registration.scale;
+  const StoredKeys keys(scale, Distinct(scale.operations, scale.keys), kGet);
+  RegisterWorkload(
+      {.name = "rocksdb/value/get_cold",
+       .operations = scale.operations,
+       .contenders = {keys.Mayfly("mayfly", scale.commit_every, LongTtl()),
+                      keys.Mayfly("mayfly_no_ttl", scale.commit_every, NoTtl()),
+                      keys.Rocksdb("rocksdb", true)},
+       .comparisons = {{"mayfly", "rocksdb", 0.95},
+                       {"mayfly", "mayfly_no_ttl", 0.95}}},
+      registration);
+}
+
+void RegisterUniform(const Registration& registration) {
+  const Scale& scale = registration.scale;
+  const StoredKeys keys(scale, Uniform(scale.operations, scale.keys),
+                        kReadModifyWrite);
+  RegisterWorkload(
+      {.name = "rocksdb/value/rmw_uniform",
+       .operations = scale.operations,
+       .contenders = {keys.Mayfly("mayfly", scale.commit_every, LongTtl()),
+                      keys.Mayfly("mayfly_no_ttl", scale.commit_every, NoTtl()),
+                      keys.Rocksdb("rocksdb", true),
+                      keys.Rocksdb("rocksdb_no_wal", false)},
+       .comparisons = {{"mayfly", "rocksdb", 1.0},
+                       {"mayfly", "rocksdb_no_wal"},
+                       {"mayfly", "mayfly_no_ttl", 0.95}}},
+      registration);
+}
+
+// Over keys of which some are much more popular than others. A commit comes
+// with each repetition, which takes less than a second, unless the table asks
+// for one.
+void RegisterZipf(const Registration& registration, const std::string& name,
+                  std::size_t popular_keys, double target) {
+  const Scale& scale = registration.scale;
+  const std::size_t operations = 5 * scale.operations;
+  const StoredKeys keys(scale, Zipf(operations, popular_keys),
+                        kReadModifyWrite);
   RegisterWorkload({.name = "rocksdb/value/" + name,
-                    .operations = scale.operations,
-                    .contenders = {{"mayfly", mayfly(LongTtl())},
-                                   {"mayfly_no_ttl", mayfly(NoTtl())},
-                                   {"rocksdb", rocksdb(true)},
-                                   {"rocksdb_no_wal", rocksdb(false)}},
-                    .comparisons = {{"mayfly", "rocksdb", target},
-                                    {"mayfly", "rocksdb_no_wal"},
-                                    {"mayfly", "mayfly_no_ttl", 0.95}}},
+                    .operations = operations,
+                    .contenders = {keys.Mayfly("mayfly", operations, LongTtl()),
+                                   keys.Rocksdb("rocksdb", true)},
+                    .comparisons = {{"mayfly", "rocksdb", target}}},
                    registration);
 }
 
@@ -83,16 +133,11 @@ void RegisterStored(const Registration& registration, const std::string& name,
 
 void RegisterRocksdbValue(const Registration& registration) {
   const std::size_t keys = registration.scale.keys;
-  const std::size_t operations = registration.scale.operations;
   RegisterPut(registration);
-  RegisterStored(registration, "get_cold", 0.95, Distinct(operations, keys),
-                 kGet);
-  RegisterStored(registration, "rmw_uniform", 1.0, Uniform(operations, keys),
-                 kReadModifyWrite);
-  RegisterStored(registration, "rmw_zipf", 3.0, Zipf(operations, keys),
-                 kReadModifyWrite);
-  RegisterStored(registration, "rmw_zipf_within_table", 10.0,
-                 Zipf(operations, keys / 20), kReadModifyWrite);
+  RegisterGet(registration);
+  RegisterUniform(registration);
+  RegisterZipf(registration, "rmw_zipf", keys, 3);
+  RegisterZipf(registration, "rmw_zipf_within_table", keys / 20, 10);
 }
 
 }  // namespace mayfly::bench

@@ -4,19 +4,18 @@
 #   demo.sh [BIN_DIR] [FLAGS]
 #
 # BIN_DIR is where airport_delays was built, build/release/bin if it is not
-# given; FLAGS go to the job after our own, so that they win.
+# given; FLAGS go to the job.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 bin=build/release/bin
 if [[ ${1--} != -* ]]; then
-  bin=$1
+  bin=$(cd "$1" && pwd)
   shift
 fi
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 job=$bin/airport_delays
-if [[ " $* " == *" --help "* ]]; then
-  exec "$job" --help
-fi
+[[ " $* " != *" --help "* ]] || exec "$job" --help
+[[ " $* " == *" --ttl"* ]] || set -- --ttl=3h "$@"
 
 work=$(dirname "$bin")/demo
 rm -rf "$work"
@@ -31,8 +30,8 @@ run() {
     >"$work/$name.txt"
 }
 
-echo "20,000 flights of January to March 2001, state living for three hours:"
-run with-ttl --ttl=3h --progress-interval=100ms "$@"
+echo "Flights of January to March 2001, through airport_delays $*"
+run with-ttl --progress-interval=100ms "$@"
 cat "$work/with-ttl.txt"
 
 # One file, or a directory of one per shard.
@@ -81,5 +80,5 @@ awk '
       row(name, live[a, name], expired[a, name], bytes[a, name],
           live[b, name], bytes[b, name])
     }
-    print "\nExpired entries are seen by nobody, and go when RocksDB compacts."
+    print "\nNobody sees an expired entry; clean-up takes it away by and by."
   }' "$work/with-ttl.txt" "$work/without-ttl.txt"

@@ -1,6 +1,7 @@
 #include "airport_delays/flags.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -91,7 +92,7 @@ absl::Status Set(const std::vector<absl::string_view>& arguments) {
     }
     std::pair<absl::string_view, absl::string_view> flag =
         absl::StrSplit(argument, absl::MaxSplits('=', 1));
-    const absl::Status status = CheckName(flag.first);
+    absl::Status status = CheckName(flag.first);
     if (!status.ok()) return status;
     if (flag.first.size() == argument.size()) {
       if (std::next(it) == arguments.end()) {
@@ -139,12 +140,13 @@ bool AsksForHelp(int argc, char** argv) {
 }
 
 std::string HelpText() {
-  std::string text =
-      "usage: airport_delays [FLAGS]\n\n"
-      "Reads flights, a line of JSON each, and writes for each one how "
-      "delayed\n"
-      "its airport has been of late. Killed at any moment and started again\n"
-      "with the same flags, it goes on where it was.\n\n";
+  std::string text = R"(usage: airport_delays [FLAGS]
+
+Reads flights, a line of JSON each, and writes for each one how delayed its
+airport has been of late. Killed at any moment and started again with the same
+flags, it goes on where it was.
+
+)";
   for (const char* name : kNames) {
     const absl::CommandLineFlag& flag = Find(name);
     absl::StrAppend(&text, "  --", name, "=", flag.DefaultValue(), "\n      ",

@@ -85,7 +85,7 @@ absl::Status ReadTime(const json& object, const char* field,
   static const absl::Time kEnd =
       absl::FromCivil(absl::CivilDay(2100, 1, 1), absl::UTCTimeZone());
   std::string text;
-  const absl::Status status = ReadString(object, field, text);
+  absl::Status status = ReadString(object, field, text);
   if (!status.ok()) return status;
   absl::Time time;
   std::string error;

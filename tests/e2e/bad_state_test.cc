@@ -255,8 +255,8 @@ TEST_P(OtherStateTest, WithAnotherSerializer) {
     ASSERT_THAT((*state)->Update("seven"), IsOk());
   });
   ExpectRefused(AllOf(HasSubstr("state 'streak'"),
-                      HasSubstr("stored with the value serializer mayfly."),
-                      HasSubstr("and asked for with mayfly."),
+                      HasSubstr("stored with the value serializer string@1 and "
+                                "asked for with int64@1"),
                       HasSubstr("empty state directory")));
 }
 

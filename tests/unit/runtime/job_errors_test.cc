@@ -53,6 +53,14 @@ TEST_F(JobErrorsTest, AnOutputOfTheWrongKindChangesNothing) {
   EXPECT_EQ(ReadWholeFile(output()), "mine\n");
 }
 
+TEST_F(JobErrorsTest, TheInputIsNoOutput) {
+  WriteFile(input(), "a@1000\n");
+  std::filesystem::create_hard_link(input(), output());
+  EXPECT_THAT(RunJob(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("is input and output")));
+  EXPECT_EQ(ReadWholeFile(input()), "a@1000\n");
+}
+
 TEST_F(JobErrorsTest, AnotherNumberOfShardsLeavesTheOutputAlone) {
   WriteFile(input(), "a@1000\n");
   ASSERT_THAT(RunJob(), IsOk());

@@ -109,6 +109,7 @@ class FailsBeforeCommit final : public Sink {
   FailsBeforeCommit(std::string path, int flush)
       : inner_(MakeFileSink(std::move(path))), flush_(flush) {}
 
+  const std::string& name() const override { return inner_->name(); }
   absl::Status Check(int shards) override { return inner_->Check(shards); }
 
   absl::StatusOr<std::unique_ptr<SinkWriter>> OpenShard(

@@ -78,6 +78,20 @@ TEST_F(OutputTest, AnOutputThatIsGoneIsDataLoss) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path())));
 }
 
+TEST_F(OutputTest, AFileIsOfOneJobAtATime) {
+  {
+    const auto file = OutputFile::Open(path(), std::nullopt);
+    ASSERT_THAT(file, IsOk());
+    EXPECT_THAT((*file)->Write("a"), IsOk());
+    EXPECT_THAT((*file)->Flush(Durability::kProcess), IsOk());
+    EXPECT_THAT(OutputFile::Open(path(), std::nullopt),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         AllOf(HasSubstr(path()), HasSubstr("in use"))));
+    EXPECT_EQ(ReadWholeFile(path()), "a\n");
+  }
+  EXPECT_THAT(OutputFile::Open(path(), 2), IsOk());
+}
+
 TEST_F(OutputTest, LongOutputDoesNotWaitForTheCommit) {
   const auto file = OutputFile::Open(path(), std::nullopt);
   ASSERT_THAT(file, IsOk());

@@ -4,13 +4,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
-#include "mayfly/serde/internal/big_endian.h"
+#include "mayfly/serde/internal/byte_order.h"
 #include "mayfly/serde/internal/check.h"
 #include "mayfly/serde/internal/malformed.h"
 #include "mayfly/serde/internal/status_macros.h"
@@ -110,7 +111,7 @@ absl::StatusOr<int> SumOf(absl::StatusOr<std::unique_ptr<int>> a,
   MAYFLY_ASSIGN_OR_RETURN(const std::unique_ptr<int> first, std::move(a));
   int second = 0;
   MAYFLY_ASSIGN_OR_RETURN(std::tie(second, std::ignore),
-                          absl::StatusOr<std::pair<int, int>>(b));
+                          absl::StatusOr<std::pair<int, int>>(std::move(b)));
   return *first + second;
 }
 

@@ -16,7 +16,6 @@ namespace {
 using serde_test::ExpectBytes;
 using serde_test::ExpectDataLoss;
 using serde_test::Hex;
-using serde_test::Unhex;
 
 TEST(IntegerSerializer, IsBigEndianTwosComplement) {
   ExpectBytes<std::int8_t>(-1, "ff");

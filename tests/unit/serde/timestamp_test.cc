@@ -68,7 +68,7 @@ std::ostream& operator<<(std::ostream& out, const ExpiryRow& row) {
              << row.last_access_ms << ", now " << row.now_ms;
 }
 
-constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kYearMs = 365 * std::int64_t{86'400'000};
 
 constexpr ExpiryRow kExpiryTable[] = {
     {"one before the deadline", {100}, 1000, 1099, false},
@@ -80,13 +80,13 @@ constexpr ExpiryRow kExpiryTable[] = {
     {"the shortest ttl, next instant", {1}, 1000, 1001, true},
 
     // Sums that a 32-bit count of seconds could not hold.
-    {"15 years", {15 * 365 * kDayMs}, 1700000000000, 1700000060000, false},
-    {"15 years", {15 * 365 * kDayMs}, 1700000000000, 2173039999999, false},
-    {"15 years", {15 * 365 * kDayMs}, 1700000000000, 2173040000000, true},
-    {"20 years", {20 * 365 * kDayMs}, 1700000000000, 2147483647999, false},
-    {"20 years", {20 * 365 * kDayMs}, 1700000000000, 2147483648000, false},
-    {"20 years", {20 * 365 * kDayMs}, 1700000000000, 2330719999999, false},
-    {"20 years", {20 * 365 * kDayMs}, 1700000000000, 2330720000000, true},
+    {"15 years", {15 * kYearMs}, 1700000000000, 1700000060000, false},
+    {"15 years", {15 * kYearMs}, 1700000000000, 2173039999999, false},
+    {"15 years", {15 * kYearMs}, 1700000000000, 2173040000000, true},
+    {"20 years", {20 * kYearMs}, 1700000000000, 2147483647999, false},
+    {"20 years", {20 * kYearMs}, 1700000000000, 2147483648000, false},
+    {"20 years", {20 * kYearMs}, 1700000000000, 2330719999999, false},
+    {"20 years", {20 * kYearMs}, 1700000000000, 2330720000000, true},
 
     // Sums that 64 bits cannot hold saturate.
     {"largest ttl", {kMax}, 10, 50, false},
@@ -113,7 +113,7 @@ constexpr ExpiryRow kExpiryTable[] = {
     {"up to the cut, infinite ttl", {kInfiniteTtlMs, 500}, 500, 501, true},
     {"past the cut, infinite ttl", {kInfiniteTtlMs, 500}, 501, kMax, false},
     {"past the cut, own deadline", {100, 500}, 501, 601, true},
-    {"never expires beats the cut", {1, kMax}, kNeverExpires, kMax, false},
+    {"never expires beats the latest cut", {1, kMax - 1}, kMax, 5, false},
 };
 
 TEST(ExpiryRule, FollowsTheTable) {
@@ -141,6 +141,18 @@ TEST(ExpiryRule, ExpiryTimeIsTheFirstExpiredInstant) {
     ASSERT_FALSE(rule.IsExpired(last_ms, expiry_ms - 1))
         << ttl_ms << " " << last_ms;
   }
+}
+
+// Who compares timestamps with ExpiredThrough() decides as IsExpired() does.
+TEST(ExpiryRule, ExpiredThroughIsTheLastExpiredAccess) {
+  EXPECT_EQ((ExpiryRule{100}.ExpiredThrough(1100)), 1000);
+  EXPECT_EQ((ExpiryRule{100}.ExpiredThrough(-1)), -101);
+  EXPECT_EQ((ExpiryRule{100}.ExpiredThrough(kMax)), kMax - 1);
+  EXPECT_EQ((ExpiryRule{kMax}.ExpiredThrough(kMax - 1)), -1);
+  EXPECT_EQ((ExpiryRule{100, 500}.ExpiredThrough(550)), 500);
+  EXPECT_EQ((ExpiryRule{100, 500}.ExpiredThrough(650)), 550);
+  EXPECT_EQ((ExpiryRule{}.ExpiredThrough(kMax)), kMin);
+  EXPECT_EQ((ExpiryRule{kInfiniteTtlMs, 500}.ExpiredThrough(kMax)), 500);
 }
 
 TEST(ExpiryRule, IsUsableInConstantExpressions) {

@@ -27,7 +27,7 @@ constexpr UpdateType kReadToo = UpdateType::kOnReadAndWrite;
 constexpr StateVisibility kShowExpired =
     StateVisibility::kReturnExpiredIfNotCleanedUp;
 
-class ListStateTest : public ::testing::TestWithParam<Setup> {
+class ListStateTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   ListState<std::string>& Texts100(
       UpdateType update = UpdateType::kOnCreateAndWrite,

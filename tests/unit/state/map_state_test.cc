@@ -28,7 +28,7 @@ constexpr UpdateType kReadToo = UpdateType::kOnReadAndWrite;
 constexpr StateVisibility kShowExpired =
     StateVisibility::kReturnExpiredIfNotCleanedUp;
 
-class MapStateTest : public ::testing::TestWithParam<Setup> {
+class MapStateTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   template <typename Descriptor = Texts>
   auto& Map(UpdateType update = UpdateType::kOnCreateAndWrite,

@@ -21,7 +21,7 @@ using ::testing::Pair;
 using Numbers = MapStateDescriptor<std::int32_t, std::int32_t>;
 using Model = std::map<std::int32_t, std::int32_t>;
 
-using Param = std::tuple<Setup, int>;
+using Param = std::tuple<BackendSetup, int>;
 
 class MapWalkTest : public ::testing::TestWithParam<Param> {
  protected:

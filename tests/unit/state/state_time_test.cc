@@ -20,7 +20,7 @@ using Value = ValueStateDescriptor<std::string>;
 using List = ListStateDescriptor<std::string>;
 using Map = MapStateDescriptor<std::string, std::string>;
 
-class StateTimeTest : public ::testing::TestWithParam<Setup> {
+class StateTimeTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   static StateTtlConfig EventTime(std::int64_t ttl_ms) {
     return TtlBuilder(ttl_ms)
@@ -46,7 +46,7 @@ class CountingClock final : public TtlClock {
   mutable int readings_ = 0;
 };
 
-class OneReadingTest : public ::testing::TestWithParam<Setup> {
+class OneReadingTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   OneReadingTest() {
     shard_.options.processing_clock = clock_;

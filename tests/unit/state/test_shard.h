@@ -26,21 +26,21 @@
 namespace mayfly::state_test {
 
 // A configuration on which equal operations must give equal answers.
-struct Setup {
+struct BackendSetup {
   const char* name;
   BackendKind kind;
   std::size_t table_bytes_max = std::size_t{64} << 20;
 };
 
-inline void PrintTo(const Setup& setup, std::ostream* out) {
+inline void PrintTo(const BackendSetup& setup, std::ostream* out) {
   *out << setup.name;
 }
 
-inline constexpr Setup kHeap{"Heap", BackendKind::kHeap};
-inline constexpr Setup kRocksdb{"Rocksdb", BackendKind::kRocksdb};
+inline constexpr BackendSetup kHeap{"Heap", BackendKind::kHeap};
+inline constexpr BackendSetup kRocksdb{"Rocksdb", BackendKind::kRocksdb};
 // So small that nearly every change of the key evicts what is committed.
-inline constexpr Setup kRocksdbTinyTable{"RocksdbTinyTable",
-                                         BackendKind::kRocksdb, 4096};
+inline constexpr BackendSetup kRocksdbTinyTable{"RocksdbTinyTable",
+                                                BackendKind::kRocksdb, 4096};
 
 // Where little differs between a large and a tiny table.
 inline auto SomeSetups() { return ::testing::Values(kHeap, kRocksdbTinyTable); }
@@ -49,7 +49,8 @@ inline auto AllSetups() {
 }
 inline auto BothBackends() { return ::testing::Values(kHeap, kRocksdb); }
 
-inline std::string SetupName(const ::testing::TestParamInfo<Setup>& info) {
+inline std::string SetupName(
+    const ::testing::TestParamInfo<BackendSetup>& info) {
   return info.param.name;
 }
 
@@ -84,7 +85,7 @@ Descriptor Describe(std::string name,
 template <typename K = std::string>
 class Shard {
  public:
-  explicit Shard(const Setup& setup, TimestampMs now_ms = 0)
+  explicit Shard(const BackendSetup& setup, TimestampMs now_ms = 0)
       : clock_(std::make_shared<ManualClock>(now_ms)) {
     options.kind = setup.kind;
     options.directory = directory_.Path("shard");

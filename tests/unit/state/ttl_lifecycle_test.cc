@@ -176,7 +176,7 @@ auto AllContexts() {
               }});
 }
 
-using Param = std::tuple<Setup, Context, bool>;
+using Param = std::tuple<BackendSetup, Context, bool>;
 
 class TtlLifecycleTest : public ::testing::TestWithParam<Param> {
  protected:

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using Text = ValueStateDescriptor<std::string>;
 using Number = ValueStateDescriptor<std::int64_t>;
 
-class ValueStateTest : public ::testing::TestWithParam<Setup> {
+class ValueStateTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   void At(TimestampMs now_ms) { shard_.clock().SetMs(now_ms); }
 

@@ -40,6 +40,9 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
+  // Its path if it has one, so that a job can tell that it is its own input.
+  virtual const std::string& name() const = 0;
+
   // Makes sure that this can be the output of so many shards. Called once,
   // before the job touches anything.
   // Errors: kInvalidArgument, kNotFound, kPermissionDenied, and
@@ -55,14 +58,13 @@ class Sink {
 
 // Lines in a file if the job has one shard, and in a directory of part files,
 // `part-00000` and so on, one a shard, if it has more. What an earlier job
-// left there is replaced when a job starts anew. Each line is there once,
-// whatever crashes and restarts.
+// left there is replaced when a job starts anew. At the end of a job each line
+// is there once, whatever crashes and restarts; while it runs, and after it has
+// failed, lines past the last commit may be there, which the next run takes
+// back. A file is of one job at a time.
 //
 // "-" is standard output, on which lines of several shards mix. Nothing can be
 // taken back from there: after a crash lines may come again.
-//
-// Two jobs that write to one path at the same time spoil it; nothing tells
-// them unless they share a state directory too.
 std::unique_ptr<Sink> MakeFileSink(std::string path);
 
 }  // namespace mayfly

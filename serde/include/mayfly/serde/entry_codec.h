@@ -8,12 +8,14 @@
 // A state without TTL stores the same without timestamps.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "mayfly/serde/internal/byte_order.h"
 #include "mayfly/serde/internal/check.h"
 #include "mayfly/serde/timestamp.h"
 
@@ -56,19 +58,11 @@ inline constexpr std::size_t kListElementBytesMax = UINT32_MAX;
 namespace serde_internal {
 
 inline void AppendListLength(std::uint32_t length, std::string& out) {
-  char bytes[kListLengthBytes];
-  for (std::size_t i = 0; i < kListLengthBytes; ++i) {
-    bytes[i] = static_cast<char>(length >> (8 * i));
-  }
-  out.append(bytes, kListLengthBytes);
+  AppendInOrder(std::endian::little, length, out);
 }
 
 inline std::uint32_t ReadListLength(std::string_view bytes) {
-  std::uint32_t length = 0;
-  for (std::size_t i = 0; i < kListLengthBytes; ++i) {
-    length |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return length;
+  return ReadInOrder<std::uint32_t>(std::endian::little, bytes);
 }
 
 }  // namespace serde_internal

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "absl/status/status.h"
-#include "mayfly/serde/internal/big_endian.h"
+#include "mayfly/serde/internal/byte_order.h"
 #include "mayfly/serde/internal/malformed.h"
 #include "mayfly/serde/serializer_contract.h"
 

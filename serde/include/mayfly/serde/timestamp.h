@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "mayfly/serde/internal/big_endian.h"
+#include "mayfly/serde/internal/byte_order.h"
 
 namespace mayfly {
 
@@ -77,7 +77,8 @@ struct ExpiryRule {
   }
 
   // True from the instant ExpiryTime(last_access_ms) on, that instant included.
-  constexpr bool IsExpired(TimestampMs last_access_ms, TimestampMs now_ms) const {
+  constexpr bool IsExpired(TimestampMs last_access_ms,
+                           TimestampMs now_ms) const {
     return last_access_ms <= ExpiredThrough(now_ms);
   }
 
