@@ -47,19 +47,21 @@ if $list; then
   exit
 fi
 
-reports=$(mktemp -d)
-trap 'rm -rf "$reports"' EXIT
+# Reports, and databases of a run that is interrupted.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export TMPDIR=$scratch
 files=()
 for i in "${!workloads[@]}"; do
   started=$SECONDS
   printf '[%d/%d] %s' $((i + 1)) ${#workloads[@]} "${workloads[i]}" >&2
-  files+=("$reports/$i.json")
+  files+=("$scratch/$i.json")
   "$bin/mayfly_bench" --scale=$scale \
     --benchmark_filter="^${workloads[i]}/[^/]+/iterations:" \
     --benchmark_enable_random_interleaving=true \
-    --benchmark_out="${files[i]}" >"$reports/log" 2>&1 || {
+    --benchmark_out="${files[i]}" >"$scratch/log" 2>&1 || {
     printf '\n' >&2
-    tail -n 5 "$reports/log" >&2
+    tail -n 5 "$scratch/log" >&2
     exit 1
   }
   printf ' %d s\n' $((SECONDS - started)) >&2
