@@ -69,7 +69,11 @@ absl::Status ReadInteger(const json& object, const char* field,
   if (!number.is_number_integer()) {
     return WrongType(field, number, "a whole number");
   }
-  if (number > json(Limits::max()) || number < json(Limits::min())) {
+  // Compared as what it is: json's own comparison takes the largest for -1.
+  const bool fits = number.is_number_unsigned()
+                        ? number.get<std::uint64_t>() <= Limits::max()
+                        : number.get<std::int64_t>() >= Limits::min();
+  if (!fits) {
     return Malformed(field, absl::StrCat("must lie between ", Limits::min(),
                                          " and ", Limits::max()));
   }

@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "is of type string, and must be a whole number"},
         BadLine{With("delay_minutes", "6.5"), "is of type fraction"},
         BadLine{With("delay_minutes", "true"), "is of type boolean"},
-        BadLine{With("delay_minutes", "3000000000"), "must lie between"},
+        BadLine{With("delay_minutes", "2147483648"), "must lie between"},
+        BadLine{With("delay_minutes", "-2147483649"), "must lie between"},
         BadLine{With("delay_minutes", "18446744073709551615"), "must lie"}));
 
 // The last line is still being written: it is not lost, but read when it is

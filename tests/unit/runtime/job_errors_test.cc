@@ -1,8 +1,8 @@
 // What ends a job, and what it says then.
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -273,80 +273,6 @@ TEST_F(JobErrorsTest, OneShardsErrorEndsAllOfThem) {
   EXPECT_LT(after, 6 * 10 * 5);
   ASSERT_THAT(RunJob(), IsOk());
   ExpectOutputFor(lines);
-}
-
-// A source in which nothing comes any more, as in a pipe that stays open.
-class SilentSource final : public Source {
- public:
-  explicit SilentSource(std::unique_ptr<Source> inner)
-      : inner_(std::move(inner)) {}
-  const std::string& name() const override { return inner_->name(); }
-  absl::Status Open() override { return inner_->Open(); }
-  absl::Status SeekTo(const SourcePosition& position) override {
-    return inner_->SeekTo(position);
-  }
-  absl::StatusOr<SourceRead> Next(SourceLine& line) override {
-    const auto read = inner_->Next(line);
-    if (!read.ok() || *read != SourceRead::kEnd) return read;
-    return SourceRead::kIdle;
-  }
-  std::optional<std::uint64_t> total_bytes() const override {
-    return std::nullopt;
-  }
-
- private:
-  const std::unique_ptr<Source> inner_;
-};
-
-TEST_F(JobErrorsTest, AnErrorEndsTheWaitForMoreInput) {
-  WriteFile(input(), "a@1000\n");
-  EXPECT_THAT(
-      RunJob({.before_each =
-                  [](const Visit&) { return absl::AbortedError("struck"); },
-              .change =
-                  [&](VisitJob& job) {
-                    job.From(
-                        std::make_unique<SilentSource>(MakeFileSource(input())),
-                        ParseVisit);
-                  }}),
-      StatusIs(absl::StatusCode::kAborted));
-}
-
-TEST_F(JobErrorsTest, WhatWasReadIsProcessedWhileNothingComes) {
-  WriteFile(input(), "a@1000\n");
-  options_.commit_records_max = 1'000'000;
-  VisitJob* running = nullptr;
-  const auto summary = RunJob(
-      {.before_each =
-           [&](const Visit&) {
-             running->RequestStop();
-             return absl::OkStatus();
-           },
-       .change =
-           [&](VisitJob& job) {
-             running = &job;
-             job.From(std::make_unique<SilentSource>(MakeFileSource(input())),
-                      ParseVisit);
-           }});
-  ASSERT_THAT(summary, IsOk());
-  EXPECT_EQ(summary->records, 1u);
-  ExpectOutputFor({"a@1000"});
-}
-
-TEST_F(JobErrorsTest, ARestartOnAPipeSaysWhatItTakesForRead) {
-  WriteFile(input(), "a@1000\n");
-  ASSERT_THAT(RunJob(), IsOk());
-  VisitJob* running = nullptr;
-  ASSERT_THAT(RunJob({.change =
-                          [&](VisitJob& job) {
-                            running = &job;
-                            job.From(std::make_unique<SilentSource>(
-                                         MakeFileSource(input())),
-                                     ParseVisit);
-                            running->RequestStop();
-                          }}),
-              IsOk());
-  EXPECT_THAT(log_, ElementsAre(HasSubstr("its first 7 bytes are taken")));
 }
 
 }  // namespace

@@ -177,9 +177,7 @@ TEST_P(JobRestartTest, MalformedLinesAreCountedOnce) {
 
 TEST_P(JobRestartTest, ShardsWithoutElementsDoNotLagBehind) {
   // One user alone lives in one shard alone; the others have nothing to do.
-  std::vector<std::string> lines;
-  for (int i = 0; i < 100; ++i) lines.push_back(absl::StrCat("a@", 1000 + i));
-  WriteInput(lines);
+  WriteInput(std::vector<std::string>(100, "a@1000"));
   ASSERT_THAT(RunJob(), IsOk());
   log_.clear();
   ASSERT_THAT(RunJob(), IsOk());

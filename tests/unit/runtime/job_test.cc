@@ -186,10 +186,18 @@ TEST_F(JobTest, OnHeapWithoutADirectoryNothingIsKept) {
 TEST_F(JobTest, CommitsByRecords) {
   WriteInput(VisitLines(100));
   options_.commit_records_max = 20;
-  const auto summary = RunJob();
-  ASSERT_THAT(summary, IsOk());
+  const auto small = RunJob();
+  ASSERT_THAT(small, IsOk());
   // Five of 20 lines, and one for the end of the input.
-  EXPECT_EQ(summary->shards[0].commits, 6u);
+  EXPECT_EQ(small->shards[0].commits, 6u);
+
+  options_.state_directory = directory_.Path("other");
+  WriteInput(VisitLines(3000));
+  options_.commit_records_max = 1000;
+  const auto large = RunJob();
+  ASSERT_THAT(large, IsOk());
+  // At the end of the batches of 512 in which a thousand is full, and of all.
+  EXPECT_EQ(large->shards[0].commits, 3u);
 }
 
 TEST_F(JobTest, CommitsByTime) {
@@ -218,7 +226,10 @@ TEST_F(JobTest, CommitsWhenTheBackendAsksForIt) {
 }
 
 TEST_F(JobTest, ReportsProgress) {
-  WriteInput(VisitLines(5000));
+  const std::vector<std::string> lines = VisitLines(8000);
+  WriteInput({lines.begin(), lines.begin() + 3000});
+  ASSERT_THAT(RunJob(), IsOk());
+  WriteInput(lines);
   const auto clock = std::make_shared<ManualClock>(1'000'000);
   options_.processing_clock = clock;
   options_.commit_records_max = 100;
@@ -239,11 +250,13 @@ TEST_F(JobTest, ReportsProgress) {
   ASSERT_THAT(summary, IsOk());
   // Five seconds pass, and the first reports may come late.
   ASSERT_THAT(reports, SizeIs(AllOf(Ge(2u), Le(5u))));
+  for (const JobProgress& report : reports) {
+    EXPECT_THAT(report.records_per_second, AllOf(Ge(800), Le(1100)));
+  }
   const JobProgress& last = reports.back();
   EXPECT_EQ(last.input_bytes_total, summary->input_bytes);
   EXPECT_THAT(last.input_bytes, Le(summary->input_bytes));
-  EXPECT_THAT(last.records, AllOf(Ge(1000u), Le(5000u)));
-  EXPECT_THAT(last.records_per_second, AllOf(Ge(900), Le(1100)));
+  EXPECT_THAT(last.records, AllOf(Ge(4000u), Le(8000u)));
   EXPECT_THAT(last.watermark_ms, Ge(1000));
   ASSERT_THAT(last.states, SizeIs(2));
   EXPECT_THAT(last.states[1].live_entries, Ge(1u));

@@ -11,6 +11,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mayfly/testing/status_matchers.h"
+#include "mayfly/testing/temp_directory.h"
+#include "tests/unit/runtime/test_files.h"
 
 namespace mayfly::runtime_internal {
 namespace {
@@ -21,6 +23,12 @@ using ::testing::IsEmpty;
 
 // A pipe that a test feeds and a reader reads.
 class LineReaderTest : public ::testing::Test {
+ public:
+  ~LineReaderTest() override {
+    End();
+    ::close(read_fd_);
+  }
+
  protected:
   LineReaderTest() {
     int fds[2];
@@ -30,11 +38,6 @@ class LineReaderTest : public ::testing::Test {
     // Room for all that a test writes before it reads.
     EXPECT_GE(::fcntl(write_fd_, F_SETPIPE_SZ, 1 << 20), 1 << 20);
   }
-  ~LineReaderTest() override {
-    End();
-    ::close(read_fd_);
-  }
-
   void Feed(std::string_view bytes) {
     EXPECT_EQ(::write(write_fd_, bytes.data(), bytes.size()),
               static_cast<ssize_t>(bytes.size()));
@@ -112,6 +115,19 @@ TEST_F(LineReaderTest, GivesALastLineWithoutNewline) {
   EXPECT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kEnd));
 }
 
+TEST_F(LineReaderTest, AfterALineWithoutNewlineComesTheEnd) {
+  const TempDirectory directory;
+  WriteFile(directory.Path("in"), "a");
+  const int fd = ::open(directory.Path("in").c_str(), O_RDONLY);
+  LineReader reader(fd, "in", 100);
+  SourceLine line;
+  ASSERT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kLine));
+  AppendToFile(directory.Path("in"), "bc\nd\n");
+  EXPECT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kEnd));
+  EXPECT_EQ(line.end, (SourcePosition{.bytes = 1, .lines = 1}));
+  ::close(fd);
+}
+
 TEST_F(LineReaderTest, KnowsWhereTheNextLineStarts) {
   Feed("a\r\n\nbcd\n\n");
   End();
@@ -140,6 +156,7 @@ TEST_F(LineReaderTest, ALineThatIsTooLongIsSkippedToItsEnd) {
   ASSERT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kLine));
   ASSERT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kMalformed));
   EXPECT_EQ(line.malformed, "the line is longer than 100 bytes");
+  EXPECT_LT(line.text.size(), longer.size());  // It is not held as a whole.
   EXPECT_EQ(line.end, (SourcePosition{.bytes = 600'003, .lines = 2}));
   ASSERT_THAT(reader.Next(line), IsOkAndHolds(SourceRead::kLine));
   EXPECT_EQ(line.text, "b");

@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
@@ -235,45 +234,43 @@ TEST_P(ValueStateTest, CaseC38BinaryKeysAndValuesAreWhole) {
   }
 }
 
-// A value that claims the size that it would take.
-struct Claims {
-  std::uint64_t bytes = 0;
-  std::string text;
-  std::size_t MemoryBytes() const { return bytes; }
-};
-
-}  // namespace
-}  // namespace mayfly::state_test
-
-template <>
-struct mayfly::Serializer<mayfly::state_test::Claims> {
-  using Claims = mayfly::state_test::Claims;
-  static SerializerIdentity Identity() { return {"test.Claims", 1}; }
-  static void Serialize(const Claims& value, std::string& out) {
-    AppendFields(out, value.bytes, value.text);
-  }
-  static absl::Status Deserialize(std::string_view bytes, Claims& value) {
-    return ReadFields(bytes, value.bytes, value.text);
-  }
-};
-
-namespace mayfly::state_test {
-namespace {
-
-TEST_P(ValueStateTest, CaseC32SizesBeyondTheLimitAreRefusedBeforeAnyWrite) {
-  auto& state = shard_.Get(ValueStateDescriptor<Claims>("value"));
+// Written again every half TTL it never expires.
+TEST_P(ValueStateTest, Row119ReadModifyWriteKeepsItAlive) {
+  auto& state = shard_.Get(Describe<Number>("value", Ttl(100)));
   shard_->SetCurrentKey("k");
-  Must(state.Update({.bytes = 2'147'483'647, .text = "before"}));
-  for (const std::uint64_t bytes :
-       {std::uint64_t{2'147'483'648}, std::uint64_t{4'294'967'296}}) {
-    EXPECT_THAT(
-        state.Update({.bytes = bytes, .text = "too large"}),
-        StatusIs(absl::StatusCode::kInvalidArgument,
-                 AllOf(HasSubstr("state 'value'"),
-                       HasSubstr(std::to_string(bytes) +
-                                 " bytes exceeds the limit of 2147483647"),
-                       HasSubstr("split it"))));
-    EXPECT_EQ(state.Value().value()->text, "before");
+  for (int i = 0; i < 10; ++i) {
+    At(50 * i);
+    EXPECT_EQ(Read(state).value_or(0), i);
+    Must(state.Update(i + 1));
+    if (i % 3 == 0) shard_.Commit();
+  }
+  At(550);  // The last was at 450.
+  EXPECT_EQ(Read(state), std::nullopt);
+}
+
+// Keys that were reported to collide under its hash, and many others.
+TEST_P(ValueStateTest, CaseC41KeysAreTheirValuesNotTheirHashes) {
+  Shard<std::int64_t> shard(GetParam());
+  auto* state = &shard.Get(Describe<Number>("value", Ttl(100)));
+  const auto put = [&](std::int64_t key) {
+    shard->SetCurrentKey(key);
+    Must(state->Update(key + 1));
+  };
+  put(391);
+  put(32'728);
+  for (std::int64_t key = 100'000; key < 130'000; ++key) put(key);
+  shard->SetCurrentKey(391);
+  Must(state->Clear());
+  shard.Commit();
+  shard.Reopen();
+  state = &shard.Get(Describe<Number>("value", Ttl(100)));
+  shard->SetCurrentKey(391);
+  EXPECT_EQ(Read(*state), std::nullopt);
+  shard->SetCurrentKey(32'728);
+  EXPECT_EQ(Read(*state), 32'729);
+  for (std::int64_t key = 100'000; key < 130'000; ++key) {
+    shard->SetCurrentKey(key);
+    ASSERT_EQ(Read(*state), key + 1);
   }
 }
 

@@ -1,0 +1,181 @@
+// A job whose input stays open while nothing comes.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "mayfly/testing/status_matchers.h"
+#include "tests/unit/runtime/job_fixture.h"
+
+namespace mayfly {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A source in which nothing comes any more, as in a pipe that stays open.
+class SilentSource final : public Source {
+ public:
+  explicit SilentSource(std::unique_ptr<Source> inner)
+      : inner_(std::move(inner)) {}
+  const std::string& name() const override { return inner_->name(); }
+  absl::Status Open() override { return inner_->Open(); }
+  absl::Status SeekTo(const SourcePosition& position) override {
+    return inner_->SeekTo(position);
+  }
+  absl::StatusOr<SourceRead> Next(SourceLine& line) override {
+    absl::StatusOr<SourceRead> read = inner_->Next(line);
+    if (read.ok() && *read == SourceRead::kEnd) return SourceRead::kIdle;
+    return read;
+  }
+  std::optional<std::uint64_t> total_bytes() const override {
+    return std::nullopt;
+  }
+
+ private:
+  const std::unique_ptr<Source> inner_;
+};
+
+class SilentInputTest : public JobFixture {
+ protected:
+  std::unique_ptr<Source> Silent() const {
+    return std::make_unique<SilentSource>(MakeFileSource(input()));
+  }
+};
+
+TEST_F(SilentInputTest, AnErrorEndsTheWaitForMoreInput) {
+  WriteFile(input(), "a@1000\n");
+  EXPECT_THAT(
+      RunJob({.before_each =
+                  [](const Visit&) { return absl::AbortedError("struck"); },
+              .change =
+                  [&](VisitJob& job) {
+                    job.From(
+                        std::make_unique<SilentSource>(MakeFileSource(input())),
+                        ParseVisit);
+                  }}),
+      StatusIs(absl::StatusCode::kAborted));
+}
+
+TEST_F(SilentInputTest, WhatWasReadIsProcessedWhileNothingComes) {
+  WriteFile(input(), "a@1000\n");
+  options_.commit_records_max = 1'000'000;
+  VisitJob* running = nullptr;
+  const auto summary = RunJob(
+      {.before_each =
+           [&](const Visit&) {
+             running->RequestStop();
+             return absl::OkStatus();
+           },
+       .change =
+           [&](VisitJob& job) {
+             running = &job;
+             job.From(std::make_unique<SilentSource>(MakeFileSource(input())),
+                      ParseVisit);
+           }});
+  ASSERT_THAT(summary, IsOk());
+  EXPECT_EQ(summary->records, 1u);
+  ExpectOutputFor({"a@1000"});
+}
+
+TEST_F(SilentInputTest, ARestartOnAPipeSaysWhatItTakesForRead) {
+  WriteFile(input(), "a@1000\n");
+  ASSERT_THAT(RunJob(), IsOk());
+  VisitJob* running = nullptr;
+  ASSERT_THAT(RunJob({.change =
+                          [&](VisitJob& job) {
+                            running = &job;
+                            job.From(Silent(), ParseVisit);
+                            running->RequestStop();
+                          }}),
+              IsOk());
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("its first 7 bytes are taken")));
+}
+
+// Calls back when a shard has given its output to the system, which it does to
+// commit.
+class TellsOfCommits final : public Sink {
+ public:
+  TellsOfCommits(std::string path, std::function<void()> tell)
+      : inner_(MakeFileSink(std::move(path))), tell_(std::move(tell)) {}
+
+  const std::string& name() const override { return inner_->name(); }
+  absl::Status Check(int shards) override { return inner_->Check(shards); }
+  absl::StatusOr<std::unique_ptr<SinkWriter>> OpenShard(
+      int shard, int shards,
+      std::optional<std::uint64_t> committed_bytes) override {
+    auto writer = inner_->OpenShard(shard, shards, committed_bytes);
+    if (!writer.ok()) return writer;
+    return std::make_unique<Writer>(*std::move(writer), tell_);
+  }
+
+ private:
+  class Writer final : public SinkWriter {
+   public:
+    Writer(std::unique_ptr<SinkWriter> inner, const std::function<void()>& tell)
+        : inner_(std::move(inner)), tell_(tell) {}
+    const std::string& name() const override { return inner_->name(); }
+    absl::Status Write(std::string_view line) override {
+      return inner_->Write(line);
+    }
+    absl::StatusOr<std::uint64_t> Flush(Durability durability) override {
+      tell_();
+      return inner_->Flush(durability);
+    }
+
+   private:
+    const std::unique_ptr<SinkWriter> inner_;
+    const std::function<void()>& tell_;
+  };
+
+  const std::unique_ptr<Sink> inner_;
+  const std::function<void()> tell_;
+};
+
+TEST_F(SilentInputTest, WhatWasProcessedIsCommittedWhileNothingComes) {
+  WriteFile(input(), "a@1000\n");
+  options_.commit_records_max = 1'000'000;
+  options_.commit_interval = std::chrono::milliseconds(1);
+  // The job ends only because there is a commit: it is never asked to stop
+  // before.
+  VisitJob* running = nullptr;
+  const auto summary = RunJob({.change =
+                                   [&](VisitJob& job) {
+                                     running = &job;
+                                     job.From(Silent(), ParseVisit);
+                                   },
+                               .sink = std::make_unique<TellsOfCommits>(
+                                   output(), [&] { running->RequestStop(); })});
+  ASSERT_THAT(summary, IsOk());
+  EXPECT_EQ(summary->shards[0].commits, 1u);
+  ExpectOutputFor({"a@1000"});
+}
+
+TEST_F(SilentInputTest, MalformedLinesStayCountedAtACutOffEnd) {
+  WriteFile(input(), "bad\na@1000\n");
+  VisitJob* running = nullptr;
+  ASSERT_THAT(RunJob({.before_each =
+                          [&](const Visit&) {
+                            running->RequestStop();
+                            return absl::OkStatus();
+                          },
+                      .change =
+                          [&](VisitJob& job) {
+                            running = &job;
+                            job.From(Silent(), ParseVisit);
+                          }}),
+              IsOk());
+  AppendToFile(input(), "b");
+  for (int run = 0; run < 2; ++run) {
+    const auto summary = RunJob();
+    ASSERT_THAT(summary, IsOk());
+    EXPECT_EQ(summary->malformed_lines, 2u);
+  }
+}
+
+}  // namespace
+}  // namespace mayfly
