@@ -205,6 +205,7 @@ absl::StatusOr<std::vector<StateStatistics>> BackendCore::Statistics(
   for (auto& [name, state] : states_) {
     StateStatistics& counts = all.emplace_back();
     counts.state = name;
+    const StateSpec& spec = state.spec;
     const TableContext& context = state.table->context();
     const TimestampMs now_ms = context.policy.Now();
     std::uint64_t visited = 0;
@@ -214,8 +215,8 @@ absl::StatusOr<std::vector<StateStatistics>> BackendCore::Statistics(
                     [&](std::string_view key, std::string_view stored) {
                       ++visited;
                       counts.bytes += key.size() + stored.size();
-                      CountEntries(state.spec, context.policy, context.format,
-                                   now_ms, stored, counts);
+                      CountEntries(spec, context.policy, context.format, now_ms,
+                                   stored, counts);
                     }));
     if (total > visited && visited > 0) Extrapolate(visited, total, counts);
   }

@@ -12,8 +12,6 @@ namespace {
 
 class ConcatenationOperator final : public rocksdb::MergeOperator {
  public:
-  explicit ConcatenationOperator(bool partial) : partial_(partial) {}
-
   const char* Name() const override { return "bench.Concatenation"; }
 
   bool FullMergeV2(const MergeOperationInput& input,
@@ -40,16 +38,12 @@ class ConcatenationOperator final : public rocksdb::MergeOperator {
                          const std::deque<rocksdb::Slice>& operands,
                          std::string* merged,
                          rocksdb::Logger* /*logger*/) const override {
-    if (!partial_) return false;
     merged->clear();
     for (const rocksdb::Slice& operand : operands) {
       merged->append(operand.data(), operand.size());
     }
     return true;
   }
-
- private:
-  const bool partial_;
 };
 
 }  // namespace
@@ -74,8 +68,8 @@ void PlainRocksdb::Compact() {
   Must(db_->CompactRange(options, nullptr, nullptr));
 }
 
-std::shared_ptr<rocksdb::MergeOperator> Concatenation(bool partial) {
-  return std::make_shared<ConcatenationOperator>(partial);
+std::shared_ptr<rocksdb::MergeOperator> Concatenation() {
+  return std::make_shared<ConcatenationOperator>();
 }
 
 }  // namespace mayfly::bench

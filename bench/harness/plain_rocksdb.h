@@ -40,9 +40,7 @@ class PlainRocksdb {
   std::unique_ptr<rocksdb::DB> db_;
 };
 
-// Puts the pieces of a list one after another and does nothing else. A partial
-// one puts pieces together also where the whole list is not at hand: whenever a
-// memtable is flushed or files are compacted.
-std::shared_ptr<rocksdb::MergeOperator> Concatenation(bool partial);
+// Puts the pieces of a list one after another and does nothing else.
+std::shared_ptr<rocksdb::MergeOperator> Concatenation();
 
 }  // namespace mayfly::bench

@@ -56,10 +56,10 @@ class MayflyLists {
 // Appends by a merge of concatenation, with Mayfly's framing.
 class RocksdbLists {
  public:
-  explicit RocksdbLists(bool write_ahead_log, bool merges_partially = true)
+  explicit RocksdbLists(bool write_ahead_log)
       : rocksdb_({.write_ahead_log = write_ahead_log,
-                  .configure = [merges_partially](auto* options) {
-                    options->merge_operator = Concatenation(merges_partially);
+                  .configure = [](auto* options) {
+                    options->merge_operator = Concatenation();
                   }}) {}
 
   void Add(const std::string& key, const SmallValue& element) {
