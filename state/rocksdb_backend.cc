@@ -63,7 +63,8 @@ class RocksdbBackend final : public BackendCore {
     if (!has_database && record().states_size() > 0) {
       // RocksDB would make a new one and delete what is left of the old.
       return absl::DataLossError(absl::StrCat(
-          "'", DatabasePath(), "' is missing, or its file CURRENT is, although "
+          "'", DatabasePath(),
+          "' is missing, or its file CURRENT is, although "
           "the directory holds states; restore an earlier copy of the "
           "directory, or remove it to start afresh"));
     }
