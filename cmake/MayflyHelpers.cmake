@@ -51,8 +51,9 @@ function(mayfly_library layer)
 endfunction()
 
 # An ordinary GoogleTest program, one ctest test for each TEST in it, named
-# <name>.<Suite>.<Test>. All bear the label `unit` and those of LABELS; a test
-# that starts threads says LABELS threads, and runs under the thread sanitizer.
+# <name>.<Suite>.<Test>. All bear the labels of LABELS, and `unit` but for those
+# labelled `e2e`; a test that starts threads says LABELS threads, and runs under
+# the thread sanitizer.
 #
 #   mayfly_test(timestamp_test SOURCES timestamp_test.cc DEPS mayfly::serde)
 function(mayfly_test name)
@@ -76,7 +77,9 @@ function(mayfly_test name)
     PROPERTIES TIMEOUT ${arg_TIMEOUT})
   # gtest_discover_tests flattens a list of several labels; so ctest sets them
   # when it has loaded the tests.
-  list(PREPEND arg_LABELS unit)
+  if(NOT "e2e" IN_LIST arg_LABELS)
+    list(PREPEND arg_LABELS unit)
+  endif()
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
   file(WRITE ${labels_file} "
     if(${name}_tests)

@@ -29,7 +29,8 @@ struct StampedElement {
 template <typename T>
 class ListRange {
  public:
-  class iterator {
+  // The name that ranges have.
+  class iterator {  // NOLINT(readability-identifier-naming)
    public:
     using iterator_category = std::forward_iterator_tag;
     using value_type = T;

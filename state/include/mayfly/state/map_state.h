@@ -42,7 +42,8 @@ class MapRange {
     const UV& value;
   };
 
-  class iterator {
+  // The name that ranges have.
+  class iterator {  // NOLINT(readability-identifier-naming)
    public:
     explicit iterator(MapCursor<UK, UV>* cursor) : cursor_(cursor) {
       if (cursor_ != nullptr) ++*this;

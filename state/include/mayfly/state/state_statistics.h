@@ -11,7 +11,9 @@ namespace mayfly {
 struct StateStatistics {
   std::string state;
   std::uint64_t live_entries = 0;
-  // Expired and not yet removed.
+  // Expired and not yet removed. Of lists that RocksDB puts together from
+  // pieces only what had not expired at the last commit is counted: the read
+  // that counts leaves the rest out.
   std::uint64_t expired_entries = 0;
   // Of stored keys and values, before compression.  Unit: bytes.
   std::uint64_t bytes = 0;
