@@ -248,7 +248,7 @@ TEST_P(ValueStateTest, Row119ReadModifyWriteKeepsItAlive) {
   EXPECT_EQ(Read(state), std::nullopt);
 }
 
-// Keys that were reported to collide under its hash, and many others.
+// Two keys that were reported to collide under a common hash, and many others.
 TEST_P(ValueStateTest, CaseC41KeysAreTheirValuesNotTheirHashes) {
   Shard<std::int64_t> shard(GetParam());
   auto* state = &shard.Get(Describe<Number>("value", Ttl(100)));
@@ -258,7 +258,10 @@ TEST_P(ValueStateTest, CaseC41KeysAreTheirValuesNotTheirHashes) {
   };
   put(391);
   put(32'728);
-  for (std::int64_t key = 100'000; key < 130'000; ++key) put(key);
+  for (std::int64_t key = 100'000; key < 130'000; ++key) {
+    put(key);
+    if (key % 500 == 0) shard.Commit();
+  }
   shard->SetCurrentKey(391);
   Must(state->Clear());
   shard.Commit();

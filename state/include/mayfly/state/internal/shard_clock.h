@@ -49,16 +49,15 @@ class ShardClock {
   TimestampMs largest_ms() const { return largest_ms_; }
 
  private:
+#if defined(__x86_64__)
   // At most a millisecond where the counter runs at 1 GHz or more.
   static constexpr std::uint64_t kTicksMax = 1'000'000;
-
-  static std::uint64_t Ticks() {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
+  static std::uint64_t Ticks() { return __builtin_ia32_rdtsc(); }
 #else
-    return 0;
+  // Without a counter that is cheap to read, each time is asked for.
+  static constexpr std::uint64_t kTicksMax = 0;
+  static std::uint64_t Ticks() { return 0; }
 #endif
-  }
 
   void Ask() {
     if (source_ != nullptr) AdvanceTo(source_->NowMs());
