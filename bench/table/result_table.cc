@@ -65,7 +65,10 @@ void PrintRows(const std::vector<Row>& rows, std::ostream& out) {
 }  // namespace
 
 void ResultTable::Add(const json& report) {
-  if (machine_.is_null()) machine_ = report.at("context");
+  if (machine_.is_null()) {
+    machine_ = report.at("context");
+    machine_.erase("executable");  // A path that means nothing elsewhere.
+  }
   for (const json& run : report.at("benchmarks")) {
     if (run.at("run_type") != "iteration") continue;
     const auto [workload, contender] = SplitName(run.at("name"));
