@@ -87,7 +87,7 @@ class HeapBackend final : public BackendCore {
     std::uint64_t visited = 0;
     const std::size_t segments = table.segment_count();
     for (std::size_t s = 0; s < segments; ++s) {
-      if (visited >= visits_max) return visited * segments / s;
+      if (s > 0 && visited >= visits_max) return visited * segments / s;
       table.VisitSegment(s, [&](std::string_view key, std::string_view value) {
         visit(key, value);
         ++visited;

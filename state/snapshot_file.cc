@@ -89,7 +89,7 @@ class BlockReader {
     block.state = ReadLittleEndian(&header[1]);
     const std::uint32_t frame_bytes = ReadLittleEndian(&header[5]);
     if (wanted && block.tag == kEntriesTag && block.state != *wanted) {
-      if (std::fseek(file_.get(), static_cast<long>(frame_bytes), SEEK_CUR)) {
+      if (::fseeko(file_.get(), off_t{frame_bytes}, SEEK_CUR) != 0) {
         return FileError(errno, "read", path_);
       }
       return block;
