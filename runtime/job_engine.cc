@@ -63,14 +63,22 @@ class JobEngine {
 
   // Reads on this thread, while each shard works on one of its own.
   absl::Status Work(const std::atomic<bool>& stop) {
-    for (int shard = 0; shard < options_.shards; ++shard) {
-      threads_.emplace_back([this, shard] {
-        EndShard(shard, GuardedCall("the sink",
-                                    [&] { return shards_[shard]->Run(); }));
-      });
+    const absl::Status started =
+        GuardedCall("starting a thread for each shard", [this] {
+          for (int shard = 0; shard < options_.shards; ++shard) {
+            threads_.emplace_back([this, shard] {
+              EndShard(shard, GuardedCall("the sink", [&] {
+                         return shards_[shard]->Run();
+                       }));
+            });
+          }
+          return absl::OkStatus();
+        });
+    Fail(started);
+    if (started.ok()) {
+      Fail(GuardedCall("the source or a callback",
+                       [&] { return reader_->Run(stop); }));
     }
-    Fail(GuardedCall("the source or a callback",
-                     [&] { return reader_->Run(stop); }));
     JoinThreads();
     MutexLock lock(mutex_);
     return first_error_;
@@ -106,12 +114,22 @@ class JobEngine {
   absl::Status CheckApart() const {
     std::error_code ignored;
     const std::filesystem::path output = plan_.sink->name();
-    if (!std::filesystem::is_regular_file(output, ignored) ||
-        !std::filesystem::equivalent(plan_.source->name(), output, ignored)) {
-      return absl::OkStatus();
+    // Standard input may be a file, too.
+    std::filesystem::path input = plan_.source->name();
+    if (!std::filesystem::exists(input, ignored)) {
+      input = std::filesystem::canonical("/dev/stdin", ignored);
+      if (input.empty()) return absl::OkStatus();
     }
+    const std::filesystem::path holder =
+        std::filesystem::absolute(input, ignored).parent_path();
+    const bool same = (std::filesystem::is_regular_file(output, ignored) &&
+                       std::filesystem::equivalent(input, output, ignored)) ||
+                      (std::filesystem::is_directory(output, ignored) &&
+                       std::filesystem::equivalent(holder, output, ignored));
+    if (!same) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", plan_.sink->name(), "' is input and output; give another output"));
+        "'", plan_.sink->name(),
+        "' is input and output, or holds both; give another output"));
   }
 
   absl::Status OpenShards() {
@@ -119,7 +137,7 @@ class JobEngine {
     backend.kind = options_.backend;
     backend.durability = options_.durability;
     backend.table_bytes_max = options_.table_bytes_max;
-    backend.processing_clock = clock_;
+    backend.processing_clock = options_.processing_clock;
     backend.storage = options_.storage;
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
       backend.storage = StorageResources::Create({});

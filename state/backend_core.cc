@@ -78,6 +78,7 @@ absl::StatusOr<std::unique_ptr<BackendCore>> BackendCore::Open(
           ? MakeHeapBackend(options, std::move(lock))
           : MakeRocksdbBackend(options, std::move(lock));
   MAYFLY_RETURN_IF_ERROR(core->Recover());
+  MAYFLY_RETURN_IF_ERROR(core->CheckNothingLost());
   const v1::CommitRecord& commit = core->last_commit();
   core->processing_clock_.AdvanceTo(commit.processing_clock_ms());
   core->event_clock_.AdvanceTo(commit.event_clock_ms());
@@ -95,6 +96,22 @@ BackendCore::BackendCore(const BackendOptions& options, DirectoryLock lock)
       processing_clock_(ProcessingClock(options)) {}
 
 BackendCore::~BackendCore() = default;
+
+// A shard that starts afresh over what it had would take its old output back.
+absl::Status BackendCore::CheckNothingLost() const {
+  if (!record_->committed() || has_commit()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("'", options_.directory,
+                   "' has been committed to, and no commit is left in it; "
+                   "restore an earlier "
+                   "copy of the directory, or remove it to start afresh"));
+}
+
+void BackendCore::NoteCommitted() {
+  if (record_->committed()) return;
+  record_->set_committed(true);
+  record_->set_committed(SaveRecord().ok());
+}
 
 absl::StatusOr<StateTable*> BackendCore::FindTable(
     const StateSpec& spec) const {
@@ -117,7 +134,8 @@ v1::StateRecord* BackendCore::FindRecord(const std::string& name) {
 absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   MAYFLY_RETURN_IF_ERROR(CheckStateName(spec.name));
   v1::StateRecord* stored = FindRecord(spec.name);
-  if (stored == nullptr) {
+  const bool is_new = stored == nullptr;
+  if (is_new) {
     *record_->add_states() = NewRecord(spec);
     stored = FindRecord(spec.name);
   } else {
@@ -126,7 +144,12 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   TableContext context;
   context.state_name = spec.name;
   context.memory = &memory_;
-  MAYFLY_ASSIGN_OR_RETURN(context.store, OpenStore(spec, *stored));
+  absl::StatusOr<ByteStore*> store = OpenStore(spec, *stored);
+  if (!store.ok()) {
+    if (is_new) record_->mutable_states()->RemoveLast();
+    return store.status();
+  }
+  context.store = *store;
   if (spec.ttl) {
     context.format = EntryFormat::kStamped;
     TtlPolicy& policy = context.policy;

@@ -1,5 +1,6 @@
 #include "state/heap_backend.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,9 +28,7 @@ class HeapBackend final : public BackendCore {
     if (absl::IsNotFound(snapshot.status())) {
       // The directory's own record only says whose it is; the states are in
       // the snapshot, as of its commit.
-      return has_record
-                 ? absl::OkStatus()
-                 : WriteShardRecord(options().directory, record(), sync());
+      return has_record ? absl::OkStatus() : SaveRecord();
     }
     if (!snapshot.ok()) return snapshot.status();
     if (!has_record) return MissingShardRecord(options().directory);
@@ -57,7 +56,11 @@ class HeapBackend final : public BackendCore {
     return loaded;
   }
 
-  absl::Status WriteCommit(const v1::CommitRecord& commit) override {
+  absl::Status SaveRecord() override {
+    return WriteShardRecord(options().directory, record(), sync());
+  }
+
+  absl::Status WriteCommit(v1::CommitRecord& commit) override {
     if (!persistent()) return absl::OkStatus();
     MAYFLY_ASSIGN_OR_RETURN(SnapshotWriter writer,
                             SnapshotWriter::Create(SnapshotPath(), record()));
@@ -78,7 +81,9 @@ class HeapBackend final : public BackendCore {
       }
     }
     MAYFLY_RETURN_IF_ERROR(writer.Finish(commit, sync()));
-    return ReopenForUnregistered();
+    ForgetSnapshotIfDone();
+    NoteCommitted();
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::uint64_t> VisitStored(
@@ -115,16 +120,17 @@ class HeapBackend final : public BackendCore {
     return std::nullopt;
   }
 
-  // States may still be registered later on, or have to be carried over once
-  // more; only then the new snapshot is read again.
-  absl::Status ReopenForUnregistered() {
-    snapshot_.reset();
-    for (const v1::StateRecord& state : record().states()) {
-      if (states().contains(state.name())) continue;
-      MAYFLY_ASSIGN_OR_RETURN(snapshot_, SnapshotReader::Open(SnapshotPath()));
-      break;
+  // While there are states that nobody registered, they are carried over from
+  // commit to commit, and may still be registered: the file's name stays, and
+  // so does their place in the record.
+  void ForgetSnapshotIfDone() {
+    const auto registered = [this](const v1::StateRecord& state) {
+      return states().contains(state.name());
+    };
+    if (std::all_of(record().states().begin(), record().states().end(),
+                    registered)) {
+      snapshot_.reset();
     }
-    return absl::OkStatus();
   }
 
   // What is not registered yet is read from here.

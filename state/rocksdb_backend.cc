@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,25 +69,19 @@ class RocksdbBackend final : public BackendCore {
           "the directory holds states; restore an earlier copy of the "
           "directory, or remove it to start afresh"));
     }
-    if (has_record) saved_record_ = record().SerializeAsString();
-    MAYFLY_RETURN_IF_ERROR(SaveRecord());
+    saved_record_ = record();
+    if (!has_record) MAYFLY_RETURN_IF_ERROR(Write(saved_record_));
     MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));
-    return ReadCommit();
+    MAYFLY_RETURN_IF_ERROR(ReadCommit());
+    return CheckFamilies();
   }
 
   absl::StatusOr<ByteStore*> OpenStore(const StateSpec& spec,
                                        const v1::StateRecord& state) override {
-    // Recorded first: a column family that nobody knows of could not be opened.
-    MAYFLY_RETURN_IF_ERROR(SaveRecord());
-    const auto it = families_.find(spec.name);
-    Family& family = it == families_.end() ? families_[spec.name] : it->second;
-    if (family.handle == nullptr) {
-      MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
-                              FamilyOptions(state, family));
-      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-          db_->CreateColumnFamily(family_options, spec.name, &family.handle),
-          absl::StrCat("cannot create state '", spec.name, "'")));
+    if (!families_.contains(spec.name)) {
+      MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     }
+    Family& family = families_[spec.name];
     MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, family));
     family.store = std::make_unique<RocksdbStore>(db_.get(), family.handle);
     return family.store.get();
@@ -94,7 +89,10 @@ class RocksdbBackend final : public BackendCore {
 
   absl::Status Restore(StateTable&) override { return absl::OkStatus(); }
 
-  absl::Status WriteCommit(const v1::CommitRecord& commit) override {
+  absl::Status WriteCommit(v1::CommitRecord& commit) override {
+    // Before the batch: a changed TTL counts from this commit on.
+    MAYFLY_RETURN_IF_ERROR(SaveRecord());
+    for (const auto& [name, family] : families_) commit.add_states(name);
     rocksdb::WriteBatch batch;
     for (auto& [name, state] : states()) {
       BatchWriter writer(&batch, families_[name].handle);
@@ -107,9 +105,16 @@ class RocksdbBackend final : public BackendCore {
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(status, "cannot commit"));
     rocksdb::WriteOptions write_options;
     write_options.sync = options().durability == Durability::kMachine;
-    return FromRocksdb(
+    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
         db_->Write(write_options, &batch),
-        absl::StrCat("cannot commit to '", options().directory, "'"));
+        absl::StrCat("cannot commit to '", options().directory, "'")));
+    for (const auto& [name, family] : families_) {
+      // Cannot fail: the rule was checked when the state was registered.
+      if (family.rule_to_be)
+        family.ttl->SetRule(*family.rule_to_be).IgnoreError();
+    }
+    NoteCommitted();
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::uint64_t> VisitStored(
@@ -147,19 +152,63 @@ class RocksdbBackend final : public BackendCore {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
     // Null without TTL.
     std::shared_ptr<ColumnFamilyTtl> ttl;
+    // In force from the next commit on: until then a start that fails must have
+    // destroyed nothing.
+    std::optional<ExpiryRule> rule_to_be;
     // Null until the state is registered.
     std::unique_ptr<RocksdbStore> store;
   };
 
   std::string DatabasePath() const { return options().directory + "/db"; }
 
-  absl::Status SaveRecord() {
-    std::string bytes = record().SerializeAsString();
-    if (bytes == saved_record_) return absl::OkStatus();
-    MAYFLY_RETURN_IF_ERROR(
-        WriteShardRecord(options().directory, record(),
-                         options().durability == Durability::kMachine));
-    saved_record_ = std::move(bytes);
+  absl::Status SaveRecord() override {
+    if (record().SerializeAsString() == saved_record_.SerializeAsString()) {
+      return absl::OkStatus();
+    }
+    MAYFLY_RETURN_IF_ERROR(Write(record()));
+    saved_record_ = record();
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const v1::ShardRecord& shard) const {
+    return WriteShardRecord(options().directory, shard,
+                            options().durability == Durability::kMachine);
+  }
+
+  // Makes the column family of a new state. It is recorded first, alone: one
+  // that nobody knows of could not be opened, and whatever else is to change in
+  // the record waits for the commit.
+  absl::Status CreateFamily(const v1::StateRecord& state) {
+    v1::ShardRecord with_state = saved_record_;
+    const bool recorded =
+        std::any_of(with_state.states().begin(), with_state.states().end(),
+                    [&](const v1::StateRecord& other) {
+                      return other.name() == state.name();
+                    });
+    if (!recorded) {
+      *with_state.add_states() = state;
+      MAYFLY_RETURN_IF_ERROR(Write(with_state));
+      saved_record_ = std::move(with_state);
+    }
+    Family family;
+    MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
+                            FamilyOptions(state, family));
+    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+        db_->CreateColumnFamily(family_options, state.name(), &family.handle),
+        absl::StrCat("cannot create state '", state.name(), "'")));
+    families_[state.name()] = std::move(family);
+    return absl::OkStatus();
+  }
+
+  // The last commit names the states it found here.
+  absl::Status CheckFamilies() {
+    for (const std::string& name : last_commit().states()) {
+      if (families_.contains(name)) continue;
+      return absl::DataLossError(absl::StrCat(
+          "'", DatabasePath(), "' has lost state '", name,
+          "', which the last commit found there; restore an earlier copy of "
+          "the directory, or remove it to start afresh"));
+    }
     return absl::OkStatus();
   }
 
@@ -243,9 +292,11 @@ class RocksdbBackend final : public BackendCore {
                             Family& family) {
     if (family.ttl == nullptr) return absl::OkStatus();
     const auto cleanup = spec.ttl->rocksdb_compact_filter_cleanup();
-    // Switched off, the filter stays and finds nothing expired.
-    MAYFLY_RETURN_IF_ERROR(
-        family.ttl->SetRule(cleanup ? RuleOf(state) : ExpiryRule{}));
+    family.rule_to_be = cleanup ? RuleOf(state) : ExpiryRule{};
+    // Switched off, the filter stays and finds nothing expired, at once.
+    if (!cleanup) {
+      MAYFLY_RETURN_IF_ERROR(family.ttl->SetRule(*family.rule_to_be));
+    }
     std::chrono::seconds period(0);
     if (cleanup) {
       MAYFLY_RETURN_IF_ERROR(family.ttl->SetQueryTimeAfterNumEntries(
@@ -282,7 +333,8 @@ class RocksdbBackend final : public BackendCore {
   const std::shared_ptr<RocksdbResources> resources_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
-  std::string saved_record_;
+  // What MANIFEST.mayfly holds.
+  v1::ShardRecord saved_record_;
   std::map<std::string, Family> families_;
 };
 

@@ -39,7 +39,8 @@ ABSL_FLAG(Choice<mayfly::UpdateType>, update,
           "what makes it live on: write, or read, which is both");
 ABSL_FLAG(Choice<mayfly::StateVisibility>, visibility,
           {mayfly::StateVisibility::kNeverReturnExpired},
-          "how long it is seen when its time is up: never, or until-cleaned");
+          "how long it is seen when its time is up: never, or until-cleaned; "
+          "with rocksdb the latter depends on when the database compacts");
 ABSL_FLAG(Choice<mayfly::BackendKind>, backend, {mayfly::BackendKind::kRocksdb},
           "where it lives: rocksdb, on disk, or heap, in memory");
 ABSL_FLAG(Shards, shards, {2},

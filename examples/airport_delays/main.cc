@@ -28,7 +28,10 @@ constexpr int kBadFlags = 2;
 DelayJob* running_job = nullptr;
 volatile std::sig_atomic_t stop_signal = 0;
 
+// A second signal ends the program at once: the first may have come while it
+// waits for its input or output.
 void StopOnSignal(int signal) {
+  std::signal(signal, SIG_DFL);
   stop_signal = signal;
   running_job->RequestStop();
 }

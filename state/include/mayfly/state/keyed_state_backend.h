@@ -120,7 +120,8 @@ class KeyedStateBackend {
   }
   TimestampMs watermark() const { return core_->watermark(); }
 
-  // Counts the entries of each state as of the last commit. Looks at
+  // Counts the entries of each state: on RocksDB those of the last commit, on
+  // heap those there are. Looks at
   // `visits_max` stored keys of a state at most and extrapolates from those.
   // Errors: kUnavailable or kDataLoss if the store cannot be read.
   absl::StatusOr<std::vector<StateStatistics>> Statistics(

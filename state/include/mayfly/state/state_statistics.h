@@ -6,7 +6,7 @@
 
 namespace mayfly {
 
-// Entries as of the last commit: values, list elements or map entries.
+// Entries: values, list elements or map entries.
 // Threads: a plain value.
 struct StateStatistics {
   std::string state;

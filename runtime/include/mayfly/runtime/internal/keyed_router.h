@@ -78,6 +78,10 @@ class KeyedRouter final : public LineRouter {
         element.timestamp_ms = timestamp_extractor_(element.value);
         return absl::OkStatus();
       }));
+      if (*element.timestamp_ms < 0 || *element.timestamp_ms == kNeverExpires) {
+        return "its timestamp of " + std::to_string(*element.timestamp_ms) +
+               " ms is out of range";
+      }
     }
     KeyedBatch<K, In>& batch = *batches_[shard];
     batch.elements.push_back(std::move(element));

@@ -105,14 +105,21 @@ class BackendCore {
   // Gives a new table the entries restored for it.
   virtual absl::Status Restore(StateTable& table) = 0;
 
+  // Makes the directory's record on disk what record() is.
+  virtual absl::Status SaveRecord() = 0;
+
   // Makes the changes of all tables and `commit` durable as one step.
-  virtual absl::Status WriteCommit(const v1::CommitRecord& commit) = 0;
+  virtual absl::Status WriteCommit(v1::CommitRecord& commit) = 0;
 
   // Visits stored records of a state, about `visits_max` at most; returns the
   // estimate of how many there are in all, the number visited if that was all.
   virtual absl::StatusOr<std::uint64_t> VisitStored(
       const StateTable& table, std::uint64_t visits_max,
       const EntryVisitor& visit) = 0;
+
+  // Has the record say that there has been a commit. What is committed stays so
+  // if that fails; the next commit tries again.
+  void NoteCommitted();
 
   const BackendOptions& options() const { return options_; }
   v1::ShardRecord& record() { return *record_; }
@@ -122,6 +129,7 @@ class BackendCore {
 
  private:
   v1::StateRecord* FindRecord(const std::string& name);
+  absl::Status CheckNothingLost() const;
   void SetPurgeClocks();
   void Evict();
 

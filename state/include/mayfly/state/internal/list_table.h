@@ -301,6 +301,8 @@ class ListTable final : public ListState<T>, public StateTable {
     slot.elements = std::move(elements);
     slot.complete = true;
     memory().used += ElementsMemory(slot.elements);
+    // A changed list stays in the table whole.
+    if (slot.changed) memory().changed += ElementsMemory(slot.elements);
     slot.merge_operands = fetched_.merge_operands;
     if (slot.merge_operands >= kMergeOperandsCollapsed) {
       slot.rewrite = true;

@@ -402,6 +402,15 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
     return entry;
   }
 
+  // Counts an entry that came from the store. It stays in the table as long as
+  // its map has changes.
+  void CountStored(const Slot& slot, const UK& key, const Entry& entry) {
+    memory().used += MemoryOf(key, entry);
+    if (slot.changed_entries > 0 || slot.cleared) {
+      memory().changed += MemoryOf(key, entry);
+    }
+  }
+
   // Makes the current key's map ready to be walked. A small one that is worth
   // it is read whole, so that the next walk finds it in the table.
   absl::StatusOr<Walk> BeginWalk() {
@@ -422,7 +431,7 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
       if (walk.slot == nullptr) walk.slot = &FindOrInsert();
       const auto [it, inserted] = walk.slot->entries.try_emplace(
           std::move(decoded.first), std::move(decoded.second));
-      if (inserted) memory().used += MemoryOf(it->first, it->second);
+      if (inserted) CountStored(*walk.slot, it->first, it->second);
     }
     MAYFLY_RETURN_IF_ERROR(walk.scan->status());
     walk.scan.reset();
