@@ -174,6 +174,17 @@ TEST_P(HeapOpenTest, ADamagedSnapshotIsDataLoss) {
   ExpectAsFilled();
 }
 
+TEST_P(HeapOpenTest, ALostSnapshotIsDataLossAndNotAFreshStart) {
+  Fill();
+  fs::rename(Path("snapshot"), Path("elsewhere"));
+  EXPECT_THAT(shard_.TryReopen(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr("has been committed to"),
+                             HasSubstr("restore"))));
+  fs::rename(Path("elsewhere"), Path("snapshot"));
+  ExpectAsFilled();
+}
+
 TEST_P(HeapOpenTest, CaseC67AHalfWrittenSnapshotIsNotTheSnapshot) {
   Fill();
   Spill(Path("snapshot.tmp"), Slurp(Path("snapshot")).substr(0, 20));
@@ -251,6 +262,20 @@ TEST_P(RocksdbOpenTest, AStateThatOnlyTheRecordKnowsIsMade) {
   shard_.Commit("p");
   shard_.Close();
   ExpectAsFilled();
+}
+
+TEST_P(RocksdbOpenTest, AStateThatTheLastCommitFoundAndIsLostIsDataLoss) {
+  Fill();
+  v1::CommitRecord commit;
+  {
+    RawDatabase raw(shard_.options.directory, RawDatabase::Access::kWrite);
+    ASSERT_TRUE(commit.ParseFromString(raw.Get("default", "commit")));
+    commit.add_states("lost");
+    raw.Put("default", "commit", commit.SerializeAsString());
+  }
+  EXPECT_THAT(shard_.TryReopen(), StatusIs(absl::StatusCode::kDataLoss,
+                                           AllOf(HasSubstr("lost state 'lost'"),
+                                                 HasSubstr("restore"))));
 }
 
 TEST_P(RocksdbOpenTest, ACommitRecordThatDoesNotDecodeIsDataLoss) {

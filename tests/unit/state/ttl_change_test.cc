@@ -164,6 +164,19 @@ TEST_P(TtlChangeTest, ARestartWithoutACommitDecidesNothingForTheNext) {
   EXPECT_FALSE(Live("k"));
 }
 
+// Not even one with a shorter TTL, under which everything had expired.
+TEST_P(TtlChangeTest, AShorterOneWithoutACommitDestroysNothing) {
+  Register(Ttl(10'000));
+  Write("k");
+  shard_.clock().SetMs(5000);
+  shard_.Commit();
+  RestartAt(6000, Ttl(1000));
+  EXPECT_FALSE(Live("k"));
+  Must(shard_->Compact());
+  RestartAt(7000, Ttl(10'000));
+  EXPECT_TRUE(Live("k"));
+}
+
 TEST_P(TtlChangeTest, PartsOfAListAndAMapGoTheirOwnWays) {
   Register(Ttl(100));
   shard_->SetCurrentKey("k");
