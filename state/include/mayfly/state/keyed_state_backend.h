@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,10 @@ namespace mayfly {
 // a restart begins at the last commit.
 template <Serializable K>
 class KeyedStateBackend {
+  static_assert(!std::is_floating_point_v<K>,
+                "A floating-point number cannot be a key: NaN is not equal to "
+                "itself, and 0.0 is equal to -0.0, which has other bytes.");
+
  public:
   // Opens the directory, or makes it, at its last commit.
   // Errors: kInvalidArgument for options out of range; kFailedPrecondition if
