@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/serde/internal/status_macros.h"
 
 namespace mayfly::runtime_internal {

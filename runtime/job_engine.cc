@@ -10,7 +10,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/runtime/internal/annotate.h"
+#include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "runtime/input_reader.h"

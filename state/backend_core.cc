@@ -1,6 +1,6 @@
 #include "mayfly/state/internal/backend_core.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -151,6 +151,10 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   }
   context.store = *store;
   if (spec.ttl) {
+    if (const auto cleanup = IncrementalCleanupOf(spec)) {
+      context.checks_per_access =
+          static_cast<std::uint64_t>(cleanup->entries_per_access);
+    }
     context.format = EntryFormat::kStamped;
     TtlPolicy& policy = context.policy;
     policy.rule = RuleOf(*stored);
@@ -170,19 +174,86 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
 absl::Status BackendCore::Adopt(const StateSpec& spec,
                                 std::unique_ptr<StateTable> table) {
   MAYFLY_RETURN_IF_ERROR(Restore(*table));
-  states_.emplace(spec.name, State{spec, std::move(table)});
+  State& state = states_[spec.name];
+  state.spec = spec;
+  state.table = std::move(table);
+  if (!spec.ttl) return absl::OkStatus();
+  state.sweep = state.table->context().store == nullptr
+                    ? MakeHeapSweep(state.table.get())
+                    : MakeStoreSweep(state.table.get(), spec.kind);
+  if (const auto cleanup = IncrementalCleanupOf(spec)) {
+    incremental_.push_back(&state);
+    if (cleanup->run_for_every_record) {
+      state.checks_per_record = state.table->context().checks_per_access;
+    }
+  }
   return absl::OkStatus();
+}
+
+std::optional<IncrementalCleanup> BackendCore::IncrementalCleanupOf(
+    const StateSpec& spec) const {
+  return spec.ttl->incremental_cleanup(
+      /*default_on=*/options_.kind == BackendKind::kHeap);
+}
+
+void BackendCore::PayChecks(State& state) {
+  StateTable& table = *state.table;
+  const std::uint64_t cost = state.sweep->NextCost();
+  if (table.checks_due() >= cost) {
+    const absl::StatusOr<SweepCounts> counts =
+        state.sweep->Step(table.context().policy.PurgeMs());
+    // What cannot be read is for a reader to report; the next step goes on.
+    table.PayChecks(counts.ok() ? std::max(cost, counts->checked) : cost);
+  }
+  // An empty table is not worth a look at every record.
+  constexpr std::uint64_t kChecksMin = 64;
+  state.checks_wanted =
+      std::max<std::uint64_t>(state.sweep->NextCost(), kChecksMin);
+}
+
+absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
+                                                   bool only_incremental) {
+  RecallAll();
+  std::vector<State*>& round = only_incremental ? incremental_round_ : round_;
+  if (round.empty()) {
+    if (only_incremental) {
+      round = incremental_;
+    } else {
+      for (auto& [name, state] : states_) {
+        if (state.sweep != nullptr) round.push_back(&state);
+      }
+    }
+    for (State* const state : round) state->sweep->BeginRound();
+  }
+  CleanUpResult result;
+  while (!round.empty() && result.entries_checked < entries_max) {
+    const State& state = *round.back();
+    const TtlPolicy& policy = state.table->context().policy;
+    policy.Now();
+    MAYFLY_ASSIGN_OR_RETURN(const SweepCounts counts,
+                            state.sweep->Step(policy.PurgeMs()));
+    result.entries_checked += counts.checked;
+    result.entries_removed += counts.removed;
+    if (state.sweep->round_done()) round.pop_back();
+  }
+  result.round_complete = round.empty();
+  return result;
 }
 
 absl::Status BackendCore::Commit(std::string_view position) {
   v1::CommitRecord commit;
   commit.set_sequence(last_commit_->sequence() + 1);
-  commit.set_processing_clock_ms(processing_clock_.NowMs());
-  commit.set_event_clock_ms(event_clock_.largest_ms());
+  RecallAll();
+  processing_clock_.NowMs();
+  commit.set_processing_clock_ms(processing_clock_.trusted_ms());
+  commit.set_event_clock_ms(event_clock_.trusted_ms());
   commit.set_position(position.data(), position.size());
   MAYFLY_RETURN_IF_ERROR(WriteCommit(commit));
   *last_commit_ = std::move(commit);
-  for (auto& [name, state] : states_) state.table->MarkCommitted();
+  for (auto& [name, state] : states_) {
+    state.table->MarkCommitted();
+    if (state.sweep != nullptr) state.sweep->MarkCommitted();
+  }
   memory_.changed = 0;
   evict_above_ = memory_.limit;
   SetPurgeClocks();

@@ -96,6 +96,7 @@ class RocksdbBackend final : public BackendCore {
     rocksdb::WriteBatch batch;
     for (auto& [name, state] : states()) {
       BatchWriter writer(&batch, families_[name].handle);
+      if (state.sweep != nullptr) state.sweep->WriteChanges(writer);
       MAYFLY_RETURN_IF_ERROR(state.table->WriteChanges(writer));
       MAYFLY_RETURN_IF_ERROR(FromRocksdb(
           writer.status(), absl::StrCat("cannot commit state '", name, "'")));

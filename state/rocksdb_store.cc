@@ -9,10 +9,12 @@ namespace {
 
 class RocksdbScan final : public ByteStore::Scan {
  public:
+  // Keys that start with `prefix`, all if it is empty, not before `from`.
   RocksdbScan(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* column_family,
-              std::string_view prefix)
+              std::string_view prefix, std::string_view from, bool fill_cache)
       : upper_bound_(PrefixUpperBound(prefix)) {
     rocksdb::ReadOptions options;
+    options.fill_cache = fill_cache;
     if (prefix.empty()) {
       options.total_order_seek = true;
     } else {
@@ -23,7 +25,7 @@ class RocksdbScan final : public ByteStore::Scan {
       options.iterate_upper_bound = &upper_bound_slice_;
     }
     iterator_.reset(db->NewIterator(options, column_family));
-    iterator_->Seek(ToSlice(prefix));
+    iterator_->Seek(ToSlice(from));
   }
 
   bool Valid() const override { return iterator_->Valid(); }
@@ -71,7 +73,13 @@ absl::StatusOr<std::optional<ByteStore::Found>> RocksdbStore::Get(
 
 std::unique_ptr<ByteStore::Scan> RocksdbStore::ScanPrefix(
     std::string_view prefix) {
-  return std::make_unique<RocksdbScan>(db_, column_family_, prefix);
+  return std::make_unique<RocksdbScan>(db_, column_family_, prefix, prefix,
+                                       /*fill_cache=*/true);
+}
+
+std::unique_ptr<ByteStore::Scan> RocksdbStore::ScanFrom(std::string_view key) {
+  return std::make_unique<RocksdbScan>(db_, column_family_, "", key,
+                                       /*fill_cache=*/false);
 }
 
 std::shared_ptr<const rocksdb::SliceTransform> MapKeyPrefix() {

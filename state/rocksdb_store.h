@@ -30,6 +30,7 @@ class RocksdbStore final : public ByteStore {
 
   absl::StatusOr<std::optional<Found>> Get(std::string_view key) override;
   std::unique_ptr<Scan> ScanPrefix(std::string_view prefix) override;
+  std::unique_ptr<Scan> ScanFrom(std::string_view key) override;
 
   rocksdb::ColumnFamilyHandle* column_family() const { return column_family_; }
 

@@ -32,6 +32,10 @@ absl::string_view KindName(v1::StateKind kind) {
       return "list";
     case v1::STATE_KIND_MAP:
       return "map";
+    case v1::STATE_KIND_REDUCING:
+      return "reducing";
+    case v1::STATE_KIND_AGGREGATING:
+      return "aggregating";
     default:
       return "an unknown kind";
   }

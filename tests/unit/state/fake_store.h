@@ -2,6 +2,7 @@
 // and every byte of memory that the table believes it uses.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,6 +34,10 @@ class FakeStore final : public state_internal::ByteStore {
     return std::make_unique<FakeScan>(records, std::string(prefix));
   }
 
+  std::unique_ptr<Scan> ScanFrom(std::string_view key) override {
+    return std::make_unique<FakeScan>(records, "", key);
+  }
+
   struct Record {
     std::string bytes;
     std::uint64_t merge_operands = 0;
@@ -44,10 +49,11 @@ class FakeStore final : public state_internal::ByteStore {
   class FakeScan final : public Scan {
    public:
     FakeScan(std::map<std::string, Record, std::less<>> records,
-             std::string prefix)
+             std::string prefix, std::string_view from = {})
         : records_(std::move(records)),
           prefix_(std::move(prefix)),
-          at_(records_.lower_bound(prefix_)) {}
+          at_(records_.lower_bound(std::max<std::string_view>(prefix_, from))) {
+    }
     bool Valid() const override {
       return at_ != records_.end() && at_->first.starts_with(prefix_);
     }

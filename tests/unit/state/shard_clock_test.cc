@@ -13,9 +13,9 @@ TEST(ShardClockTest, FollowsItsSourceForward) {
   ShardClock clock(source, ClockReading::kExact);
   EXPECT_EQ(clock.NowMs(), 100);
   source->SetMs(250);
-  EXPECT_EQ(clock.largest_ms(), 100);
+  EXPECT_EQ(clock.trusted_ms(), 100);
   EXPECT_EQ(clock.NowMs(), 250);
-  EXPECT_EQ(clock.largest_ms(), 250);
+  EXPECT_EQ(clock.trusted_ms(), 250);
 }
 
 TEST(ShardClockTest, Row107NeverGoesBackwards) {
@@ -47,6 +47,74 @@ TEST(ShardClockTest, WithoutASourceMovesByAdvanceToAlone) {
   clock.AdvanceTo(7);
   clock.AdvanceTo(3);
   EXPECT_EQ(clock.NowMs(), 7);
+}
+
+TEST(ShardClockTest, CaseC11AJumpIsNowButNotTrusted) {
+  const auto source = std::make_shared<ManualClock>(1'700'000'000'000);
+  ShardClock clock(source, ClockReading::kExact);
+  EXPECT_EQ(clock.NowMs(), 1'700'000'000'000);
+  source->JumpToMs(4'102'444'800'000);
+  EXPECT_EQ(clock.NowMs(), 4'102'444'800'000);
+  EXPECT_TRUE(clock.jumped());
+  EXPECT_EQ(clock.trusted_ms(), 1'700'000'000'000);
+
+  // Time goes on by the steady clock, however often one looks.
+  source->Advance(std::chrono::milliseconds(500));
+  clock.NowMs();
+  source->Advance(std::chrono::milliseconds(500));
+  EXPECT_EQ(clock.NowMs(), 4'102'444'801'000);
+  EXPECT_TRUE(clock.jumped());
+  EXPECT_EQ(clock.trusted_ms(), 1'700'000'001'000);
+
+  source->JumpToMs(1'700'000'001'007);
+  EXPECT_EQ(clock.NowMs(), 1'700'000'001'007);
+  EXPECT_FALSE(clock.jumped());
+}
+
+TEST(ShardClockTest, SmallStepsForwardAreNoJump) {
+  const auto source = std::make_shared<ManualClock>(1000);
+  ShardClock clock(source, ClockReading::kExact);
+  clock.NowMs();
+  source->JumpToMs(1000 + ShardClock::kJumpMs);
+  EXPECT_EQ(clock.NowMs(), 1000 + ShardClock::kJumpMs);
+  EXPECT_FALSE(clock.jumped());
+  source->JumpToMs(source->NowMs() + ShardClock::kJumpMs + 1);
+  clock.NowMs();
+  EXPECT_TRUE(clock.jumped());
+}
+
+TEST(ShardClockTest, TimeThatHasPassedIsNoJump) {
+  const auto source = std::make_shared<ManualClock>(1000);
+  ShardClock clock(source, ClockReading::kExact);
+  clock.NowMs();
+  source->Advance(std::chrono::hours(24 * 365));
+  clock.NowMs();
+  EXPECT_FALSE(clock.jumped());
+}
+
+class ClockWithoutSteadyTime final : public TtlClock {
+ public:
+  TimestampMs NowMs() const override { return now_ms; }
+  TimestampMs now_ms = 0;
+};
+
+TEST(ShardClockTest, WithoutASteadyClockTheSourceIsTakenAtItsWord) {
+  const auto source = std::make_shared<ClockWithoutSteadyTime>();
+  ShardClock clock(source, ClockReading::kExact);
+  clock.NowMs();
+  source->now_ms = 4'102'444'800'000;
+  EXPECT_EQ(clock.NowMs(), 4'102'444'800'000);
+  EXPECT_FALSE(clock.jumped());
+  EXPECT_EQ(clock.trusted_ms(), 4'102'444'800'000);
+}
+
+// A restart cannot tell a jump from time that it was down.
+TEST(ShardClockTest, TheFirstLookIsNoJump) {
+  ShardClock clock(std::make_shared<ManualClock>(4'102'444'800'000),
+                   ClockReading::kExact);
+  clock.AdvanceTo(1'700'000'000'000);
+  EXPECT_EQ(clock.NowMs(), 4'102'444'800'000);
+  EXPECT_FALSE(clock.jumped());
 }
 
 // How long it goes without asking is a matter of real time; that it asks at

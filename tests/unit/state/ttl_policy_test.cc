@@ -28,6 +28,7 @@ class TtlPolicyTest : public ::testing::TestWithParam<PolicyRow> {};
 TEST_P(TtlPolicyTest, DecidesReads) {
   const PolicyRow& row = GetParam();
   ShardClock clock(nullptr, ClockReading::kExact);
+  clock.AdvanceTo(row.now_ms);
   for (const bool return_expired : {false, true}) {
     const TtlPolicy policy{.rule = {.ttl_ms = row.ttl_ms},
                            .clock = &clock,
@@ -92,8 +93,24 @@ TEST(TtlPolicyWithExpiredThroughTest, Row134WhatHadExpiredStaysExpired) {
   ShardClock clock(nullptr, ClockReading::kExact);
   const TtlPolicy policy{.rule = {.ttl_ms = 10'000, .expired_through_ms = 500},
                          .clock = &clock};
+  clock.AdvanceTo(1600);
   EXPECT_EQ(policy.OnRead(500, 1600), ReadOutcome::kExpired);
   EXPECT_EQ(policy.OnRead(501, 1600), ReadOutcome::kLive);
+}
+
+// Case C11: what only a wrong clock calls expired is hidden and kept.
+TEST(TtlPolicyJumpTest, CaseC11HidesWhatHasExpiredByAJump) {
+  const auto source = std::make_shared<ManualClock>(1000);
+  ShardClock clock(source, ClockReading::kExact);
+  const TtlPolicy policy{.rule = {.ttl_ms = 100}, .clock = &clock};
+  EXPECT_EQ(policy.Now(), 1000);
+  source->JumpToMs(1'000'000);
+  const TimestampMs now_ms = policy.Now();
+  EXPECT_EQ(now_ms, 1'000'000);
+  EXPECT_EQ(policy.OnRead(1000, now_ms), ReadOutcome::kHidden);
+  EXPECT_EQ(policy.OnRead(900, now_ms), ReadOutcome::kExpired);
+  source->JumpToMs(1001);
+  EXPECT_EQ(policy.OnRead(1000, policy.Now()), ReadOutcome::kLive);
 }
 
 TEST(TtlPolicyNowTest, IsTheShardsTime) {

@@ -24,13 +24,18 @@
 #include "absl/status/statusor.h"
 #include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/serializer.h"
+#include "mayfly/state/aggregating_state.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/clean_up.h"
+#include "mayfly/state/internal/aggregating_table.h"
 #include "mayfly/state/internal/backend_core.h"
 #include "mayfly/state/internal/list_table.h"
 #include "mayfly/state/internal/map_table.h"
+#include "mayfly/state/internal/reducing_table.h"
 #include "mayfly/state/internal/value_table.h"
 #include "mayfly/state/list_state.h"
 #include "mayfly/state/map_state.h"
+#include "mayfly/state/reducing_state.h"
 #include "mayfly/state/state_descriptor.h"
 #include "mayfly/state/state_statistics.h"
 #include "mayfly/state/value_state.h"
@@ -92,10 +97,39 @@ class KeyedStateBackend {
     return Get<state_internal::MapTable<K, UK, UV>>(spec);
   }
 
-  // The key that the states act on from now on. Ends the validity of what
-  // they returned.
+  // A state that is registered already keeps the function that it has.
+  // Errors: as above, and kInvalidArgument if there is no function.
+  template <typename T>
+  absl::StatusOr<ReducingState<T>*> GetState(
+      const ReducingStateDescriptor<T>& descriptor) {
+    MAYFLY_RETURN_IF_ERROR(
+        CheckFunctions(descriptor, descriptor.reduce() != nullptr));
+    return Get<state_internal::ReducingTable<K, T>>(
+        Spec<T>(state_internal::StateKind::kReducing, descriptor),
+        descriptor.reduce());
+  }
+
+  // As above.
+  // Errors: as above.
+  template <typename In, typename Acc, typename Out>
+  absl::StatusOr<AggregatingState<In, Out>*> GetState(
+      const AggregatingStateDescriptor<In, Acc, Out>& descriptor) {
+    const AggregateFunction<In, Acc, Out>& function = descriptor.function();
+    MAYFLY_RETURN_IF_ERROR(
+        CheckFunctions(descriptor, function.create_accumulator != nullptr &&
+                                       function.add != nullptr &&
+                                       function.get_result != nullptr));
+    return Get<state_internal::AggregatingTable<K, In, Acc, Out>>(
+        Spec<Acc>(state_internal::StateKind::kAggregating, descriptor),
+        function);
+  }
+
+  // The key that the states act on from now on: call it for each record, also
+  // if the key is the same. Ends the validity of what states returned, and
+  // takes the steps of incremental clean-up that are due.
   void SetCurrentKey(const K& key) {
-    core_->KeepWithinMemory();
+    core_->BeginRecord();
+    ++current_.changes;
     current_.hash = state_internal::SegmentedMap<K, int>::HashOf(key);
     current_.key = key;
   }
@@ -106,8 +140,36 @@ class KeyedStateBackend {
   // Errors: kResourceExhausted for a full disk; kUnavailable if writing
   // failed. An error loses nothing: the changes are still pending.
   absl::Status Commit(std::string_view position = {}) {
+    ++current_.changes;
     return core_->Commit(position);
   }
+
+  // Checks about `entries_max` entries of the states with a TTL, from where the
+  // last call ended, and removes the expired: for when there is nothing else to
+  // do, and for tests. A step is a part of a table, or a stretch of the
+  // database, so that a few thousand more may be checked. On RocksDB what it
+  // removes leaves the database with the next commit. Ends the validity of
+  // what states returned.
+  // Errors: kUnavailable or kDataLoss if the database cannot be read; what was
+  // removed before that is removed.
+  absl::StatusOr<CleanUpResult> CleanUp(
+      std::uint64_t entries_max = std::numeric_limits<std::uint64_t>::max()) {
+    ++current_.changes;
+    return core_->CleanUp(entries_max, /*only_incremental=*/false);
+  }
+
+  // As CleanUp(), but only of the states whose incremental clean-up is on: as
+  // asked for, or by default on heap. What a job calls when it is idle.
+  // Errors: as CleanUp().
+  absl::StatusOr<CleanUpResult> CleanUpInBackground(std::uint64_t entries_max) {
+    ++current_.changes;
+    return core_->CleanUp(entries_max, /*only_incremental=*/true);
+  }
+
+  // Whether the processing clock was so far ahead when it was last looked at
+  // that somebody must have set it: states then hide what has expired by it,
+  // and destroy nothing for that. A restart takes the clock at its word.
+  bool clock_jumped() const { return core_->clock_jumped(); }
 
   // Whether enough changes wait that a commit should not be put off.
   bool commit_due() const { return core_->commit_due(); }
@@ -154,8 +216,18 @@ class KeyedStateBackend {
             .ttl = descriptor.ttl()};
   }
 
-  template <typename Table>
-  absl::StatusOr<Table*> Get(const state_internal::StateSpec& spec) {
+  static absl::Status CheckFunctions(const StateDescriptor& descriptor,
+                                     bool there) {
+    if (there) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "state '" + descriptor.name() +
+        "' lacks a function; give its descriptor all of them");
+  }
+
+  // Makes the table with `arguments` if the state is not registered yet.
+  template <typename Table, typename... Arguments>
+  absl::StatusOr<Table*> Get(const state_internal::StateSpec& spec,
+                             const Arguments&... arguments) {
     MAYFLY_ASSIGN_OR_RETURN(state_internal::StateTable* const registered,
                             core_->FindTable(spec));
     if (registered != nullptr) {
@@ -167,7 +239,8 @@ class KeyedStateBackend {
     }
     MAYFLY_ASSIGN_OR_RETURN(state_internal::TableContext context,
                             core_->Register(spec));
-    auto table = std::make_unique<Table>(std::move(context), &current_);
+    auto table =
+        std::make_unique<Table>(std::move(context), &current_, arguments...);
     Table* const result = table.get();
     MAYFLY_RETURN_IF_ERROR(core_->Adopt(spec, std::move(table)));
     return result;

@@ -1,6 +1,7 @@
 // A list per key whose elements expire one by one.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <span>
@@ -87,14 +88,23 @@ class ListState {
   // Errors: kFailedPrecondition if no key is current.
   virtual absl::Status Add(T element) = 0;
 
+  // As above, but the element lives for `ttl` from now, as explained at
+  // ValueState::Update(); so below.
+  // Errors: as Add(), and as ValueState::Update() with a TTL.
+  virtual absl::Status Add(T element, std::chrono::milliseconds ttl) = 0;
+
   // Appends elements, all with the same timestamp; none is OK and does
   // nothing.
   // Errors: as Add().
   virtual absl::Status AddAll(std::vector<T> elements) = 0;
+  virtual absl::Status AddAll(std::vector<T> elements,
+                              std::chrono::milliseconds ttl) = 0;
 
   // Replaces the list; an empty one clears it.
   // Errors: as Add().
   virtual absl::Status Update(std::vector<T> elements) = 0;
+  virtual absl::Status Update(std::vector<T> elements,
+                              std::chrono::milliseconds ttl) = 0;
 
   // Removes the list; clearing what is absent is OK.
   // Errors: as Add().

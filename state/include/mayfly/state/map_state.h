@@ -1,6 +1,7 @@
 // A map per key whose entries expire one by one.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -19,9 +20,15 @@ class MapCursor {
   // Lifetime: the pointers are valid until the next call.
   virtual std::pair<const UK*, const UV*> Next() = 0;
 
+  // Removes the entry that Next() returned last.
+  // Errors: kFailedPrecondition if there is none, or it is removed already;
+  // nothing is changed then.
+  virtual absl::Status Remove() = 0;
+
   // Why the walk ended early; OK if it did not.
   // Errors: kDataLoss if stored bytes do not decode; kUnavailable if RocksDB
-  // fails to read.
+  // fails to read; kFailedPrecondition if the state was used, or the current
+  // key changed, while the walk was under way.
   virtual absl::Status status() const = 0;
 };
 
@@ -32,7 +39,8 @@ class MapCursor {
 //   if (!range->status().ok()) ...   // the walk may have ended early
 //
 // Lifetime: valid until the next call on the state that it came from or the
-// next change of the current key.
+// next change of the current key; after that a walk ends, and status() says
+// why. The way to remove entries while walking is RemoveCurrent().
 template <typename UK, typename UV>
 class MapRange {
  public:
@@ -65,6 +73,17 @@ class MapRange {
 
   iterator begin() { return iterator(cursor_.get()); }
   iterator end() { return iterator(nullptr); }
+
+  // Removes the entry at which the walk stands; the references to it end with
+  // it, and the walk goes on with the next.
+  //
+  //   for (const auto& [key, value] : *range) {
+  //     if (Done(value)) MAYFLY_RETURN_IF_ERROR(range->RemoveCurrent());
+  //   }
+  //
+  // Errors: kFailedPrecondition before begin(), at the end, and the second time
+  // for one entry; nothing is changed then.
+  absl::Status RemoveCurrent() { return cursor_->Remove(); }
 
   // Why the walk ended early; OK if it did not.
   // Errors: as MapCursor::status().
@@ -101,6 +120,12 @@ class MapState {
   // Sets an entry and stamps it with now.
   // Errors: kFailedPrecondition if no key is current.
   virtual absl::Status Put(const UK& key, UV value) = 0;
+
+  // As above, but the entry lives for `ttl` from now, as explained at
+  // ValueState::Update().
+  // Errors: as Put(), and as ValueState::Update() with a TTL.
+  virtual absl::Status Put(const UK& key, UV value,
+                           std::chrono::milliseconds ttl) = 0;
 
   // Removes an entry; removing what is absent is OK.
   // Errors: as Put().

@@ -7,6 +7,7 @@
 // A descriptor has no default value: absent or expired is reported as absent.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -49,6 +50,48 @@ class ValueStateDescriptor : public StateDescriptor {
  public:
   explicit ValueStateDescriptor(std::string name)
       : StateDescriptor(std::move(name)) {}
+};
+
+// One value per key into which others are folded.
+template <Serializable T>
+class ReducingStateDescriptor : public StateDescriptor {
+ public:
+  // Makes one value of what there is and what is added.
+  using ReduceFunction = std::function<T(const T& accumulated, const T& value)>;
+
+  ReducingStateDescriptor(std::string name, ReduceFunction reduce)
+      : StateDescriptor(std::move(name)), reduce_(std::move(reduce)) {}
+
+  const ReduceFunction& reduce() const { return reduce_; }
+
+ private:
+  ReduceFunction reduce_;
+};
+
+// How values are aggregated. Functions of states that live in several shards
+// are called on all of their threads, at once.
+// Source: Flink AggregateFunction.
+template <typename In, typename Acc, typename Out>
+struct AggregateFunction {
+  // The accumulator of a key to which nothing has been added yet.
+  std::function<Acc()> create_accumulator = [] { return Acc{}; };
+  std::function<void(const In& value, Acc& accumulator)> add;
+  std::function<Out(const Acc& accumulator)> get_result;
+};
+
+// One accumulator per key; only that is stored.
+template <typename In, Serializable Acc, typename Out>
+class AggregatingStateDescriptor : public StateDescriptor {
+ public:
+  using Function = AggregateFunction<In, Acc, Out>;
+
+  AggregatingStateDescriptor(std::string name, Function function)
+      : StateDescriptor(std::move(name)), function_(std::move(function)) {}
+
+  const Function& function() const { return function_; }
+
+ private:
+  Function function_;
 };
 
 // A list per key; each element expires by itself.

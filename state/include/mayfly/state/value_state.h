@@ -1,6 +1,8 @@
 // One value per key.
 #pragma once
 
+#include <chrono>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -29,6 +31,16 @@ class ValueState {
   // commit has returned.
   // Errors: kFailedPrecondition if no key is current.
   virtual absl::Status Update(T value) = 0;
+
+  // As above, but this value lives for `ttl` from now, shorter or longer than
+  // others. It is stored with the timestamp that makes it expire then under
+  // the state's TTL: if that is changed, this value's time moves along, and a
+  // read that renews it gives it the state's TTL where that is longer.
+  // Range: 1 ms to milliseconds::max(), which is for ever.
+  // Errors: also kInvalidArgument for a TTL out of range, or so much shorter
+  // than the state's that no timestamp since 1970 can express it;
+  // kFailedPrecondition if the state has no TTL, or an infinite one.
+  virtual absl::Status Update(T value, std::chrono::milliseconds ttl) = 0;
 
   // Removes the value; clearing what is absent is OK.
   // Errors: as Update().

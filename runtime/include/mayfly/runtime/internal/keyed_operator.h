@@ -9,8 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/runtime/keyed_process_function.h"
+#include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/internal/status_macros.h"
 
 namespace mayfly::runtime_internal {

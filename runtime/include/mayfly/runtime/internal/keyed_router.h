@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mayfly/runtime/internal/guarded_call.h"
 #include "mayfly/runtime/internal/job_engine.h"
+#include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/partitioner.h"

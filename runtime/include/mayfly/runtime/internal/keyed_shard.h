@@ -12,10 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/runtime/internal/keyed_operator.h"
 #include "mayfly/runtime/internal/keyed_router.h"
+#include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/internal/status_macros.h"
 
 namespace mayfly::runtime_internal {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/clean_up.h"
 #include "mayfly/state/internal/file_io.h"
+#include "mayfly/state/internal/loan.h"
 #include "mayfly/state/internal/shard_clock.h"
 #include "mayfly/state/internal/state_spec.h"
+#include "mayfly/state/internal/state_sweep.h"
 #include "mayfly/state/internal/state_table.h"
 #include "mayfly/state/state_statistics.h"
 
@@ -65,14 +69,40 @@ class BackendCore {
   void AdvanceWatermark(TimestampMs time_ms) {
     event_clock_.AdvanceTo(time_ms);
   }
-  TimestampMs watermark() const { return event_clock_.largest_ms(); }
+  TimestampMs watermark() const { return event_clock_.trusted_ms(); }
+
+  // Whether the processing clock was far ahead when it was last looked at.
+  bool clock_jumped() const { return processing_clock_.jumped(); }
 
   bool commit_due() const { return memory_.changed * 2 > memory_.limit; }
 
-  // Evicts if the tables outgrew their bound. Invalidates what reads returned.
-  void KeepWithinMemory() {
+  // Does what is due between two records: evicts if the tables outgrew their
+  // bound, and takes the steps of incremental clean-up that the accesses so far
+  // are worth. Invalidates what reads returned.
+  void BeginRecord() {
     if (memory_.used > evict_above_) Evict();
+    for (State* const state : incremental_) {
+      state->table->AddChecksDue(state->checks_per_record);
+      if (state->table->checks_due() >= state->checks_wanted) {
+        PayChecks(*state);
+      }
+    }
+    RecallAll();
   }
+
+  // Ends what the states have lent.
+  void RecallAll() {
+    if constexpr (kCheckLifetimes) {
+      for (auto& [name, state] : states_) state.table->Recall();
+    }
+  }
+
+  // Checks about `entries_max` entries, from where the last call ended, and
+  // removes the expired; of all states with a TTL, or only of those whose
+  // incremental clean-up is on.
+  // Errors: kUnavailable or kDataLoss if the store cannot be read.
+  absl::StatusOr<CleanUpResult> CleanUp(std::uint64_t entries_max,
+                                        bool only_incremental);
 
   // Counts entries, looking at `visits_max` stored keys of a state at most.
   // Errors: kUnavailable or kDataLoss if the store cannot be read.
@@ -89,6 +119,11 @@ class BackendCore {
   struct State {
     StateSpec spec;
     std::unique_ptr<StateTable> table;
+    // Null without TTL.
+    std::unique_ptr<StateSweep> sweep = nullptr;
+    std::uint64_t checks_per_record = 0;
+    // Checks due at which the next step of clean-up is worth a look.
+    std::uint64_t checks_wanted = 0;
     // The segment that eviction looks at next, modulo their number.
     std::size_t eviction_cursor = 0;
   };
@@ -132,12 +167,20 @@ class BackendCore {
   absl::Status CheckNothingLost() const;
   void SetPurgeClocks();
   void Evict();
+  std::optional<IncrementalCleanup> IncrementalCleanupOf(
+      const StateSpec& spec) const;
+  void PayChecks(State& state);
 
   const BackendOptions options_;
   DirectoryLock lock_;
   std::unique_ptr<v1::ShardRecord> record_;
   std::unique_ptr<v1::CommitRecord> last_commit_;
   std::map<std::string, State> states_;
+  // Those of which entries are checked for each access.
+  std::vector<State*> incremental_;
+  // What is left of a round of CleanUp(): of all states, and of those above.
+  std::vector<State*> round_;
+  std::vector<State*> incremental_round_;
   TableMemory memory_;
   // The bound; above it after an eviction that found too little to evict, so
   // that a table full of changes is not searched again and again.

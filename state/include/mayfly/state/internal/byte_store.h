@@ -45,6 +45,9 @@ class ByteStore {
 
   // The keys that start with `prefix`, as they were when the scan began.
   virtual std::unique_ptr<Scan> ScanPrefix(std::string_view prefix) = 0;
+
+  // All keys from `key` on, read once and not to be kept in a cache.
+  virtual std::unique_ptr<Scan> ScanFrom(std::string_view key) = 0;
 };
 
 // Takes the changes of one state for the next atomic write.

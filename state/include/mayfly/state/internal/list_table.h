@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -9,76 +10,107 @@
 
 #include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/internal/status_macros.h"
-#include "mayfly/state/internal/admission_filter.h"
-#include "mayfly/state/internal/memory_usage.h"
-#include "mayfly/state/internal/state_table.h"
+#include "mayfly/state/internal/keyed_table.h"
+#include "mayfly/state/internal/loan.h"
 #include "mayfly/state/list_state.h"
 
 namespace mayfly::state_internal {
 
+template <typename T>
+struct ListSlot {
+  std::vector<StampedElement<T>> elements;
+  // Elements at the front that the store holds; the rest were added since.
+  std::size_t stored_elements = 0;
+  // Expired elements that the store still holds behind our back.
+  std::size_t hidden_elements = 0;
+  // Merge operands beneath, as far as is known.
+  std::uint64_t merge_operands = 0;
+  // `elements` is the whole list, not just what was added.
+  bool complete = false;
+  // What the store holds is wrong, not merely short of the new elements.
+  bool rewrite = false;
+  // It is in changes_.
+  bool changed = false;
+  // Accessed since eviction last came by.
+  bool used = false;
+};
+
 template <typename K, typename T>
-class ListTable final : public ListState<T>, public StateTable {
+class ListTable final : public ListState<T>,
+                        public KeyedTable<ListTable<K, T>, K, ListSlot<T>> {
+  using Base = KeyedTable<ListTable, K, ListSlot<T>>;
+  using Slot = ListSlot<T>;
+  using Element = StampedElement<T>;
+  using Elements = std::vector<Element>;
+  friend Base;
+
  public:
-  ListTable(TableContext context, const CurrentKey<K>* current)
-      : StateTable(std::move(context)), current_(current) {}
+  using Base::Base;
 
   absl::StatusOr<ListRange<T>> Get() override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     const TimestampMs now_ms = policy().Now();
-    Slot* slot = slots_.Find(*current_->key, current_->hash);
+    Slot* slot = this->FindSlot();
     if (slot == nullptr || !slot->complete) {
       if (!has_store()) return ListRange<T>();
       MAYFLY_ASSIGN_OR_RETURN(const bool found, Fetch());
       if (!found && slot == nullptr) return ListRange<T>();
       if (slot == nullptr && !ReadChanges(fetched_, now_ms) &&
-          !admission_.Admit(current_->hash, memory())) {
-        return ListRange<T>(fetched_.elements);
+          !this->Admit(this->hash())) {
+        return Lend(fetched_.elements);
       }
       slot = &Complete();
     }
     slot->used = true;
     return policy().enabled() ? ReadUnderTtl(*slot, now_ms)
-                              : ListRange<T>(slot->elements);
+                              : Lend(slot->elements);
   }
 
   absl::Status Add(T element) override {
-    if (!current_->key) return NoCurrentKey();
-    MAYFLY_RETURN_IF_ERROR(CheckSize(element));
-    Slot& slot = FindOrInsert();
-    Append(slot, std::move(element), policy().Now());
-    MarkChanged(slot);
-    return absl::OkStatus();
+    if (!this->has_key()) return this->NoCurrentKey();
+    return AddOne(std::move(element), policy().Now());
+  }
+
+  absl::Status Add(T element, std::chrono::milliseconds ttl) override {
+    if (!this->has_key()) return this->NoCurrentKey();
+    MAYFLY_ASSIGN_OR_RETURN(const TimestampMs timestamp_ms,
+                            this->StampFor(ttl, policy().Now()));
+    return AddOne(std::move(element), timestamp_ms);
   }
 
   absl::Status AddAll(std::vector<T> elements) override {
-    if (!current_->key) return NoCurrentKey();
-    if (elements.empty()) return absl::OkStatus();
-    MAYFLY_RETURN_IF_ERROR(CheckSizes(elements));
-    Slot& slot = FindOrInsert();
-    AppendAll(slot, std::move(elements));
-    MarkChanged(slot);
-    return absl::OkStatus();
+    if (!this->has_key()) return this->NoCurrentKey();
+    return AddMany(std::move(elements), policy().Now());
+  }
+
+  absl::Status AddAll(std::vector<T> elements,
+                      std::chrono::milliseconds ttl) override {
+    if (!this->has_key()) return this->NoCurrentKey();
+    MAYFLY_ASSIGN_OR_RETURN(const TimestampMs timestamp_ms,
+                            this->StampFor(ttl, policy().Now()));
+    return AddMany(std::move(elements), timestamp_ms);
   }
 
   absl::Status Update(std::vector<T> elements) override {
-    if (!current_->key) return NoCurrentKey();
-    MAYFLY_RETURN_IF_ERROR(CheckSizes(elements));
-    Slot& slot = FindOrInsert();
-    RemoveAll(slot);
-    if (elements.empty()) {
-      EraseIfEmpty(slot);
-      return absl::OkStatus();
-    }
-    AppendAll(slot, std::move(elements));
-    return absl::OkStatus();
+    if (!this->has_key()) return this->NoCurrentKey();
+    return Replace(std::move(elements), policy().Now());
+  }
+
+  absl::Status Update(std::vector<T> elements,
+                      std::chrono::milliseconds ttl) override {
+    if (!this->has_key()) return this->NoCurrentKey();
+    MAYFLY_ASSIGN_OR_RETURN(const TimestampMs timestamp_ms,
+                            this->StampFor(ttl, policy().Now()));
+    return Replace(std::move(elements), timestamp_ms);
   }
 
   absl::Status Clear() override { return Update({}); }
 
   absl::Status WriteChanges(ChangeWriter& writer) override {
     std::string list_bytes;
-    for (const auto& change : changes_.InKeyOrder(AppendKey)) {
-      const Slot& slot = *slots_.Find(change.id->key, change.id->hash);
+    for (const auto& change : changes_.InKeyOrder(this->AppendKey)) {
+      const Slot& slot = *slots().Find(change.id->key, change.id->hash);
       list_bytes.clear();
       switch (HowToWrite(slot)) {
         case Write::kNothing:
@@ -101,12 +133,12 @@ class ListTable final : public ListState<T>, public StateTable {
 
   void MarkCommitted() override {
     for (const auto& [key, hash] : changes_.ids()) {
-      Slot& slot = *slots_.Find(key, hash);
+      Slot& slot = *slots().Find(key, hash);
       if (slot.elements.empty() || !slot.complete) {
         // Nothing is left, or only elements that alone say nothing of the
         // list: the next read fetches all of it.
-        memory().used -= MemoryOf(key, slot);
-        slots_.Erase(key, hash);
+        memory().used -= Base::MemoryOf(key, slot);
+        slots().Erase(key, hash);
         continue;
       }
       if (HowToWrite(slot) == Write::kPut) {
@@ -122,21 +154,11 @@ class ListTable final : public ListState<T>, public StateTable {
     changes_.Clear();
   }
 
-  void EvictSegment(std::size_t segment) override {
-    slots_.EraseIf(segment, [this](const K& key, Slot& slot) {
-      if (slot.changed || std::exchange(slot.used, false)) return false;
-      memory().used -= MemoryOf(key, slot);
-      return true;
-    });
-  }
-
-  std::size_t segment_count() const override { return slots_.segment_count(); }
-
   void VisitSegment(std::size_t segment,
                     const EntryVisitor& visit) const override {
     std::string key_bytes;
     std::string list_bytes;
-    for (const auto& [key, slot] : slots_.segment(segment)) {
+    for (const auto& [key, slot] : this->slots().segment(segment)) {
       key_bytes.clear();
       list_bytes.clear();
       Serializer<K>::Serialize(key, key_bytes);
@@ -147,38 +169,22 @@ class ListTable final : public ListState<T>, public StateTable {
 
   absl::Status Load(std::string_view key_bytes,
                     std::string_view stored) override {
-    K key{};
-    if (absl::Status status = Serializer<K>::Deserialize(key_bytes, key);
-        !status.ok()) {
-      return Damaged(key_bytes, ToStd(status.message()));
-    }
+    MAYFLY_ASSIGN_OR_RETURN(const K key,
+                            this->template DecodeKey<K>(key_bytes, key_bytes));
     Slot loaded;
     MAYFLY_RETURN_IF_ERROR(Decode(key_bytes, stored, loaded.elements));
     loaded.complete = true;
-    *slots_.FindOrInsert(key, slots_.HashOf(key)).first = std::move(loaded);
+    *slots().FindOrInsert(key, slots().HashOf(key)).first = std::move(loaded);
     return absl::OkStatus();
   }
 
- private:
-  using Element = StampedElement<T>;
+  void Recall() override { static_cast<void>(loan_.Recall()); }
 
-  struct Slot {
-    std::vector<Element> elements;
-    // Elements at the front that the store holds; the rest were added since.
-    std::size_t stored_elements = 0;
-    // Expired elements that the store still holds behind our back.
-    std::size_t hidden_elements = 0;
-    // Merge operands beneath, as far as is known.
-    std::uint64_t merge_operands = 0;
-    // `elements` is the whole list, not just what was added.
-    bool complete = false;
-    // What the store holds is wrong, not merely short of the new elements.
-    bool rewrite = false;
-    // It is in changes_.
-    bool changed = false;
-    // Accessed since eviction last came by.
-    bool used = false;
-  };
+ private:
+  using Base::has_store;
+  using Base::memory;
+  using Base::policy;
+  using Base::slots;
 
   enum class Write { kNothing, kDelete, kPut, kMerge };
 
@@ -201,16 +207,23 @@ class ListTable final : public ListState<T>, public StateTable {
                                                        : Write::kNothing;
   }
 
-  static void AppendKey(const HashedKey<K>& id, std::string& out) {
-    Serializer<K>::Serialize(id.key, out);
+  static std::size_t MemoryOf(const Slot& slot) {
+    return ElementsMemory(slot.elements);
+  }
+  static bool IsPinned(const Slot& slot) { return slot.changed; }
+  static bool IsVacant(const Slot& slot) { return slot.elements.empty(); }
+
+  void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts) {
+    counts.checked += slot.elements.size();
+    counts.removed += std::erase_if(slot.elements, [&](const Element& element) {
+      return policy().rule.IsExpired(element.timestamp_ms, purge_ms);
+    });
+    if (slot.elements.size() < slot.elements.capacity() / 4) {
+      slot.elements.shrink_to_fit();
+    }
   }
 
-  static std::size_t MemoryOf(const K& key, const Slot& slot) {
-    return kHashMapEntryBytes<K, Slot> + HeapBytes(key) +
-           ElementsMemory(slot.elements);
-  }
-
-  static std::size_t ElementsMemory(const std::vector<Element>& elements) {
+  static std::size_t ElementsMemory(const Elements& elements) {
     std::size_t bytes = elements.capacity() * sizeof(Element);
     if constexpr (!std::is_trivially_copyable_v<T>) {
       for (const Element& element : elements) bytes += HeapBytes(element.value);
@@ -218,39 +231,97 @@ class ListTable final : public ListState<T>, public StateTable {
     return bytes;
   }
 
+  auto BeginCall() {
+    this->CountAccess();
+    return loan_.Recall();
+  }
+
+  ListRange<T> Lend(const Elements& elements) {
+    return ListRange<T>(*loan_.Lend(elements));
+  }
+
+  absl::Status AddOne(T element, TimestampMs timestamp_ms) {
+    const auto recalled = BeginCall();
+    MAYFLY_RETURN_IF_ERROR(this->CheckSize(element));
+    Slot& slot = FindOrInsert();
+    Append(slot, std::move(element), timestamp_ms);
+    MarkChanged(slot);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddMany(std::vector<T> elements, TimestampMs timestamp_ms) {
+    const auto recalled = BeginCall();
+    if (elements.empty()) return absl::OkStatus();
+    MAYFLY_RETURN_IF_ERROR(CheckSizes(elements));
+    Slot& slot = FindOrInsert();
+    AppendAll(slot, std::move(elements), timestamp_ms);
+    MarkChanged(slot);
+    return absl::OkStatus();
+  }
+
+  absl::Status Replace(std::vector<T> elements, TimestampMs timestamp_ms) {
+    const auto recalled = BeginCall();
+    MAYFLY_RETURN_IF_ERROR(CheckSizes(elements));
+    if (elements.empty() && !has_store()) {
+      this->EraseSlot();
+      return absl::OkStatus();
+    }
+    Slot& slot = FindOrInsert();
+    RemoveAll(slot);
+    AppendAll(slot, std::move(elements), timestamp_ms);
+    return absl::OkStatus();
+  }
+
   // Applies the TTL rule to each element at once, so that the range holds just
   // what is visible.
   ListRange<T> ReadUnderTtl(Slot& slot, TimestampMs now_ms) {
     std::size_t expired = 0;
+    std::size_t hidden = 0;
     bool refresh = false;
     for (const Element& element : slot.elements) {
       const ReadOutcome outcome = policy().OnRead(element.timestamp_ms, now_ms);
       expired += outcome == ReadOutcome::kExpired ? 1 : 0;
+      hidden += outcome == ReadOutcome::kHidden ? 1 : 0;
       refresh |= outcome == ReadOutcome::kRefresh;
     }
-    const bool show_expired = expired > 0 && policy().return_expired;
-    if (show_expired) shown_ = slot.elements;
-    if (expired > 0) RemoveExpired(slot, now_ms);
-    if (refresh) {
-      for (Element& element : slot.elements) element.timestamp_ms = now_ms;
-      slot.rewrite = true;
-      MarkChanged(slot);
+    // Whether what is visible differs from what stays in the list.
+    const bool apart = (policy().return_expired ? expired : hidden) > 0;
+    if (apart) shown_ = slot.elements;
+    if (expired > 0) RemoveExpired(slot);
+    if (refresh) Refresh(slot, now_ms);
+    if (apart) {
+      if (!policy().return_expired) {
+        std::erase_if(shown_, [&](const Element& element) {
+          return policy().rule.IsExpired(element.timestamp_ms, now_ms);
+        });
+      }
+      EraseIfEmpty(slot);
+      return Lend(shown_);
     }
-    if (!show_expired && !slot.elements.empty()) {
-      return ListRange<T>(slot.elements);
-    }
+    if (!slot.elements.empty()) return Lend(slot.elements);
     EraseIfEmpty(slot);
-    return show_expired ? ListRange<T>(shown_) : ListRange<T>();
+    return ListRange<T>();
   }
 
-  void RemoveExpired(Slot& slot, TimestampMs now_ms) {
+  // The list is written as a whole, so all that lives in it is renewed.
+  void Refresh(Slot& slot, TimestampMs now_ms) {
+    for (Element& element : slot.elements) {
+      if (policy().rule.IsExpired(element.timestamp_ms, now_ms)) continue;
+      element.timestamp_ms = std::max(element.timestamp_ms, now_ms);
+    }
+    slot.rewrite = true;
+    MarkChanged(slot);
+  }
+
+  void RemoveExpired(Slot& slot) {
+    const TimestampMs purge_ms = policy().PurgeMs();
     std::size_t stored = 0;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < slot.elements.size(); ++i) {
       Element& element = slot.elements[i];
-      if (policy().rule.IsExpired(element.timestamp_ms, now_ms)) {
+      if (policy().rule.IsExpired(element.timestamp_ms, purge_ms)) {
         if (i < slot.stored_elements) ++slot.hidden_elements;
-        if (has_store()) memory().used -= HeapBytes(element.value);
+        Grow(slot, -HeapBytes(element.value));
         continue;
       }
       stored += i < slot.stored_elements ? 1 : 0;
@@ -268,11 +339,11 @@ class ListTable final : public ListState<T>, public StateTable {
   // if the store holds none.
   absl::StatusOr<bool> Fetch() {
     key_bytes_.clear();
-    Serializer<K>::Serialize(*current_->key, key_bytes_);
+    Serializer<K>::Serialize(this->key(), key_bytes_);
     fetched_.elements.clear();
     fetched_.merge_operands = 0;
     MAYFLY_ASSIGN_OR_RETURN(const std::optional<ByteStore::Found> found,
-                            store().Get(key_bytes_));
+                            this->store().Get(key_bytes_));
     if (!found) return false;
     fetched_.merge_operands = found->merge_operands;
     MAYFLY_RETURN_IF_ERROR(Decode(key_bytes_, found->bytes, fetched_.elements));
@@ -292,17 +363,15 @@ class ListTable final : public ListState<T>, public StateTable {
   // Puts what was fetched before what was added to the list since.
   Slot& Complete() {
     Slot& slot = FindOrInsert();
-    memory().used -= ElementsMemory(slot.elements);
+    const std::size_t before = ElementsMemory(slot.elements);
     slot.stored_elements = fetched_.elements.size();
-    std::vector<Element> elements = std::move(fetched_.elements);
+    Elements elements = std::move(fetched_.elements);
     elements.insert(elements.end(),
                     std::make_move_iterator(slot.elements.begin()),
                     std::make_move_iterator(slot.elements.end()));
     slot.elements = std::move(elements);
     slot.complete = true;
-    memory().used += ElementsMemory(slot.elements);
-    // A changed list stays in the table whole.
-    if (slot.changed) memory().changed += ElementsMemory(slot.elements);
+    Grow(slot, ElementsMemory(slot.elements) - before);
     slot.merge_operands = fetched_.merge_operands;
     if (slot.merge_operands >= kMergeOperandsCollapsed) {
       slot.rewrite = true;
@@ -312,30 +381,30 @@ class ListTable final : public ListState<T>, public StateTable {
   }
 
   absl::Status Decode(std::string_view key_bytes, std::string_view stored,
-                      std::vector<Element>& elements) const {
-    ListReader reader(stored, format());
+                      Elements& elements) const {
+    ListReader reader(stored, this->format());
     while (const std::optional<EntryView> view = reader.Next()) {
       Element& element = elements.emplace_back();
       element.timestamp_ms = view->timestamp_ms;
       if (absl::Status status =
               Serializer<T>::Deserialize(view->bytes, element.value);
           !status.ok()) {
-        return Damaged(key_bytes, ToStd(status.message()));
+        return this->Damaged(key_bytes, ToStd(status.message()));
       }
     }
     if (reader.malformed()) {
-      return Damaged(key_bytes, "the stored list has no valid framing");
+      return this->Damaged(key_bytes, "the stored list has no valid framing");
     }
     return absl::OkStatus();
   }
 
-  void EncodeElements(const std::vector<Element>& elements, std::size_t from,
+  void EncodeElements(const Elements& elements, std::size_t from,
                       std::string& out) const {
     std::string payload;
     for (std::size_t i = from; i < elements.size(); ++i) {
       payload.clear();
       Serializer<T>::Serialize(elements[i].value, payload);
-      if (format() == EntryFormat::kStamped) {
+      if (this->format() == EntryFormat::kStamped) {
         AppendListElement(elements[i].timestamp_ms, payload, out);
       } else {
         AppendUnstampedListElement(payload, out);
@@ -345,44 +414,45 @@ class ListTable final : public ListState<T>, public StateTable {
 
   absl::Status CheckSizes(const std::vector<T>& elements) const {
     for (const T& element : elements) {
-      MAYFLY_RETURN_IF_ERROR(CheckSize(element));
+      MAYFLY_RETURN_IF_ERROR(this->CheckSize(element));
     }
     return absl::OkStatus();
   }
 
   Slot& FindOrInsert() {
-    const auto [slot, inserted] =
-        slots_.FindOrInsert(*current_->key, current_->hash);
-    if (inserted) {
-      slot->complete = !has_store();
-      if (has_store()) memory().used += MemoryOf(*current_->key, *slot);
-    }
+    const auto [slot, inserted] = this->FindOrInsertSlot();
+    if (inserted) slot->complete = !has_store();
     slot->used = true;
     return *slot;
   }
 
-  void Append(Slot& slot, T element, TimestampMs now_ms) {
-    const std::size_t capacity = slot.elements.capacity();
-    const std::size_t heap_bytes = HeapBytes(element);
-    slot.elements.push_back(Element{std::move(element), now_ms});
+  // Accounts for elements that take so many bytes more; less, if it wraps.
+  void Grow(const Slot& slot, std::size_t bytes) {
     if (!has_store()) return;
-    const std::size_t grown =
-        heap_bytes + (slot.elements.capacity() - capacity) * sizeof(Element);
-    memory().used += grown;
-    if (slot.changed) memory().changed += grown;
+    memory().used += bytes;
+    if (slot.changed) memory().changed += bytes;
   }
 
-  // All of them get one timestamp.
-  void AppendAll(Slot& slot, std::vector<T> elements) {
-    const TimestampMs now_ms = policy().Now();
-    for (T& element : elements) Append(slot, std::move(element), now_ms);
+  void Append(Slot& slot, T element, TimestampMs timestamp_ms) {
+    const std::size_t capacity = slot.elements.capacity();
+    const std::size_t heap_bytes = HeapBytes(element);
+    slot.elements.push_back(Element{std::move(element), timestamp_ms});
+    Grow(slot,
+         heap_bytes + (slot.elements.capacity() - capacity) * sizeof(Element));
+  }
+
+  void AppendAll(Slot& slot, std::vector<T> elements,
+                 TimestampMs timestamp_ms) {
+    for (T& element : elements) {
+      Append(slot, std::move(element), timestamp_ms);
+    }
   }
 
   // Empties the current key's list whatever the store holds of it.
   void RemoveAll(Slot& slot) {
-    if (has_store()) memory().used -= ElementsMemory(slot.elements);
+    Grow(slot, -ElementsMemory(slot.elements));
     // Not `= {}`, which would keep the capacity.
-    slot.elements = std::vector<Element>();
+    slot.elements = Elements();
     slot.stored_elements = 0;
     slot.hidden_elements = 0;
     slot.complete = true;
@@ -394,26 +464,24 @@ class ListTable final : public ListState<T>, public StateTable {
   // deletion until the commit.
   void EraseIfEmpty(const Slot& slot) {
     if (!has_store() && slot.elements.empty()) {
-      slots_.Erase(*current_->key, current_->hash);
+      this->EraseSlot();
     }
   }
 
   void MarkChanged(Slot& slot) {
     if (!has_store() || slot.changed) return;
     slot.changed = true;
-    memory().changed += MemoryOf(*current_->key, slot);
-    changes_.Add({*current_->key, current_->hash});
+    memory().changed += Base::MemoryOf(this->key(), slot);
+    changes_.Add(this->hashed_key());
   }
 
-  const CurrentKey<K>* current_;
-  SegmentedMap<K, Slot> slots_;
   ChangeList<HashedKey<K>> changes_;
   std::string key_bytes_;
-  AdmissionFilter admission_;
   // What was last read from the store; returned itself if it was not admitted.
   Slot fetched_;
-  // What was returned last, if it held expired elements that are now removed.
-  std::vector<Element> shown_;
+  // What was returned last, if it is not what the list holds.
+  Elements shown_;
+  Loan<Elements> loan_;
 };
 
 }  // namespace mayfly::state_internal

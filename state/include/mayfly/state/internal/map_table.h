@@ -1,7 +1,9 @@
 // Map state over a table.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,23 +12,56 @@
 #include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/state_key.h"
-#include "mayfly/state/internal/admission_filter.h"
-#include "mayfly/state/internal/memory_usage.h"
-#include "mayfly/state/internal/state_table.h"
+#include "mayfly/state/internal/keyed_table.h"
+#include "mayfly/state/internal/loan.h"
+#include "mayfly/state/internal/map_walker.h"
 #include "mayfly/state/map_state.h"
 
 namespace mayfly::state_internal {
 
+template <typename UV>
+struct MapEntry {
+  UV value{};
+  TimestampMs timestamp_ms = 0;
+  // False for an entry that is to be deleted from the store.
+  bool present = false;
+  // Differs from what the store holds; it is in changes_.
+  bool changed = false;
+};
+
+template <typename UK, typename UV>
+struct MapSlot {
+  absl::flat_hash_map<UK, MapEntry<UV>, absl::Hash<UK>> entries;
+  // Entries that differ from what the store holds.
+  std::uint32_t changed_entries = 0;
+  // What this slot has added to the account of changes.
+  std::size_t changed_bytes = 0;
+  // The store holds no entry that is not in `entries`, or none that counts.
+  bool complete = false;
+  // All that the store holds goes at the next commit, before changed entries
+  // are written; the key is in cleared_.
+  bool cleared = false;
+  // Accessed since eviction last came by.
+  bool used = false;
+};
+
 template <typename K, typename UK, typename UV>
-class MapTable final : public MapState<UK, UV>, public StateTable {
+class MapTable final
+    : public MapState<UK, UV>,
+      public KeyedTable<MapTable<K, UK, UV>, K, MapSlot<UK, UV>> {
+  using Base = KeyedTable<MapTable, K, MapSlot<UK, UV>>;
+  using Slot = MapSlot<UK, UV>;
+  using Entry = MapEntry<UV>;
+  friend Base;
+
  public:
-  MapTable(TableContext context, const CurrentKey<K>* current)
-      : StateTable(std::move(context)), current_(current) {}
+  using Base::Base;
 
   absl::StatusOr<const UV*> Get(const UK& key) override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     const TimestampMs now_ms = policy().Now();
-    Slot* const slot = slots_.Find(*current_->key, current_->hash);
+    Slot* const slot = this->FindSlot();
     Entry* const entry = slot == nullptr ? nullptr : FindEntry(*slot, key);
     if (entry == nullptr) {
       if (!has_store() || (slot != nullptr && slot->complete)) return nullptr;
@@ -34,9 +69,9 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
     }
     if (has_store()) slot->used = true;
     if (!entry->present) return nullptr;
-    const UV* visible = Read(*slot, key, *entry, now_ms);
+    const UV* const visible = Read(*slot, key, *entry, now_ms);
     EraseIfEmpty(*slot);
-    return visible;
+    return visible == nullptr ? nullptr : loan_.Lend(*visible);
   }
 
   absl::StatusOr<bool> Contains(const UK& key) override {
@@ -45,21 +80,23 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   }
 
   absl::Status Put(const UK& key, UV value) override {
-    if (!current_->key) return NoCurrentKey();
-    MAYFLY_RETURN_IF_ERROR(CheckSize(value));
-    Slot& slot = FindOrInsert();
-    Entry& entry = InsertEntry(slot, key);
-    Exchange(entry, std::move(value));
-    entry.timestamp_ms = policy().Now();
-    entry.present = true;
-    MarkChanged(slot, key, entry);
-    return absl::OkStatus();
+    if (!this->has_key()) return this->NoCurrentKey();
+    return Write(key, std::move(value), policy().Now());
+  }
+
+  absl::Status Put(const UK& key, UV value,
+                   std::chrono::milliseconds ttl) override {
+    if (!this->has_key()) return this->NoCurrentKey();
+    MAYFLY_ASSIGN_OR_RETURN(const TimestampMs timestamp_ms,
+                            this->StampFor(ttl, policy().Now()));
+    return Write(key, std::move(value), timestamp_ms);
   }
 
   absl::Status Remove(const UK& key) override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     if (!has_store()) {
-      if (Slot* slot = slots_.Find(*current_->key, current_->hash)) {
+      if (Slot* slot = this->FindSlot()) {
         slot->entries.erase(key);
         EraseIfEmpty(*slot);
       }
@@ -71,7 +108,8 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   }
 
   absl::StatusOr<MapRange<UK, UV>> Entries() override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     const TimestampMs now_ms = policy().Now();
     MAYFLY_ASSIGN_OR_RETURN(Walk walk, BeginWalk());
     return MapRange<UK, UV>(
@@ -79,7 +117,8 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   }
 
   absl::StatusOr<bool> IsEmpty() override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     const TimestampMs now_ms = policy().Now();
     const auto visible = [&](TimestampMs timestamp_ms) {
       return policy().return_expired || !policy().enabled() ||
@@ -101,20 +140,22 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   }
 
   absl::Status Clear() override {
-    if (!current_->key) return NoCurrentKey();
+    if (!this->has_key()) return this->NoCurrentKey();
+    const auto recalled = BeginCall();
     if (!has_store()) {
-      slots_.Erase(*current_->key, current_->hash);
+      this->EraseSlot();
       return absl::OkStatus();
     }
     Slot& slot = FindOrInsert();
-    memory().used -= EntriesMemory(slot);
+    memory().used -= MemoryOf(slot);
+    memory().changed -= std::exchange(slot.changed_bytes, 0);
     slot.entries.clear();
     slot.changed_entries = 0;
     slot.complete = true;
     if (!std::exchange(slot.cleared, true)) {
-      cleared_.push_back({*current_->key, current_->hash});
-      memory().changed += MemoryOf(*current_->key, slot);
+      cleared_.push_back(this->hashed_key());
     }
+    AddChanged(slot, Base::MemoryOf(this->key(), slot));
     return absl::OkStatus();
   }
 
@@ -132,7 +173,7 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
         continue;
       }
       bytes.clear();
-      EncodeValue(entry->value, entry->timestamp_ms, bytes);
+      this->EncodeValue(entry->value, entry->timestamp_ms, bytes);
       writer.Put(change.key_bytes, bytes);
     }
     return absl::OkStatus();
@@ -144,42 +185,32 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
       if (entry == nullptr) continue;
       entry->changed = false;
       --slot->changed_entries;
+      slot->changed_bytes = 0;
       if (entry->present) continue;
       memory().used -= MemoryOf(id.map_key, *entry);
       slot->entries.erase(id.map_key);
     }
     for (const auto& [key, hash] : cleared_) {
-      slots_.Find(key, hash)->cleared = false;
+      Slot& slot = *slots().Find(key, hash);
+      slot.cleared = false;
+      slot.changed_bytes = 0;
     }
     changes_.Clear();
     cleared_.clear();
   }
-
-  void EvictSegment(std::size_t segment) override {
-    slots_.EraseIf(segment, [this](const K& key, Slot& slot) {
-      if (slot.cleared || slot.changed_entries > 0 ||
-          std::exchange(slot.used, false)) {
-        return false;
-      }
-      memory().used -= MemoryOf(key, slot);
-      return true;
-    });
-  }
-
-  std::size_t segment_count() const override { return slots_.segment_count(); }
 
   void VisitSegment(std::size_t segment,
                     const EntryVisitor& visit) const override {
     std::string prefix;
     std::string key_bytes;
     std::string value_bytes;
-    for (const auto& [key, slot] : slots_.segment(segment)) {
+    for (const auto& [key, slot] : this->slots().segment(segment)) {
       MakePrefix(key, prefix);
       for (const auto& [map_key, entry] : slot.entries) {
         key_bytes = prefix;
         value_bytes.clear();
         Serializer<UK>::Serialize(map_key, key_bytes);
-        EncodeValue(entry.value, entry.timestamp_ms, value_bytes);
+        this->EncodeValue(entry.value, entry.timestamp_ms, value_bytes);
         visit(key_bytes, value_bytes);
       }
     }
@@ -189,40 +220,24 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
                     std::string_view stored) override {
     MAYFLY_ASSIGN_OR_RETURN(auto decoded, DecodeMapEntry(key_bytes, stored));
     const std::optional<MapKeyView> parts = DecodeMapKey(key_bytes);
-    K key{};
-    if (absl::Status status = Serializer<K>::Deserialize(parts->key, key);
-        !status.ok()) {
-      return Damaged(key_bytes, ToStd(status.message()));
-    }
-    Slot& slot = *slots_.FindOrInsert(key, slots_.HashOf(key)).first;
+    MAYFLY_ASSIGN_OR_RETURN(const K key,
+                            this->template DecodeKey<K>(key_bytes, parts->key));
+    Slot& slot = *slots().FindOrInsert(key, slots().HashOf(key)).first;
     slot.complete = true;
     slot.entries.insert_or_assign(std::move(decoded.first),
                                   std::move(decoded.second));
     return absl::OkStatus();
   }
 
- private:
-  struct Entry {
-    UV value{};
-    TimestampMs timestamp_ms = 0;
-    // False for an entry that is to be deleted from the store.
-    bool present = false;
-    // Differs from what the store holds; it is in changes_.
-    bool changed = false;
-  };
+  void Recall() override { static_cast<void>(loan_.Recall()); }
 
-  struct Slot {
-    absl::flat_hash_map<UK, Entry, absl::Hash<UK>> entries;
-    // Entries that differ from what the store holds.
-    std::uint32_t changed_entries = 0;
-    // The store holds no entry that is not in `entries`, or none that counts.
-    bool complete = false;
-    // All that the store holds goes at the next commit, before changed entries
-    // are written; the key is in cleared_.
-    bool cleared = false;
-    // Accessed since eviction last came by.
-    bool used = false;
-  };
+ private:
+  friend class MapWalker<MapTable, UK, UV>;
+  using Cursor = MapWalker<MapTable, UK, UV>;
+  using Base::has_store;
+  using Base::memory;
+  using Base::policy;
+  using Base::slots;
 
   struct EntryId {
     HashedKey<K> key;
@@ -250,95 +265,52 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   // Maps up to this many entries are read whole; larger ones are streamed.
   static constexpr std::size_t kReadWholeEntriesMax = 256;
 
-  class Cursor final : public MapCursor<UK, UV> {
-   public:
-    Cursor(MapTable* table, Walk walk, TimestampMs now_ms)
-        : table_(table), walk_(std::move(walk)), now_ms_(now_ms) {
-      if (walk_.slot != nullptr) at_ = walk_.slot->entries.begin();
-    }
-
-    std::pair<const UK*, const UV*> Next() override {
-      if (!status_.ok()) return {nullptr, nullptr};
-      while (walk_.slot != nullptr && at_ != walk_.slot->entries.end()) {
-        auto& [key, entry] = *at_++;
-        if (!entry.present) continue;
-        const UK* shown = &key;
-        if (table_->policy().OnRead(entry.timestamp_ms, now_ms_) ==
-            ReadOutcome::kExpired) {
-          // Reading it may erase the entry, key and all.
-          key_ = key;
-          shown = &key_;
-        }
-        if (const UV* value =
-                table_->Read(*walk_.slot, *shown, entry, now_ms_)) {
-          return {shown, value};
-        }
-      }
-      if (walk_.scan != nullptr) return NextStored();
-      if (walk_.slot != nullptr) {
-        table_->EraseIfEmpty(*std::exchange(walk_.slot, nullptr));
-      }
-      return {nullptr, nullptr};
-    }
-
-    absl::Status status() const override { return status_; }
-
-   private:
-    std::pair<const UK*, const UV*> NextStored() {
-      for (; walk_.scan->Valid(); walk_.scan->Next()) {
-        auto decoded = table_->DecodeStored(*walk_.scan);
-        if (!decoded.ok()) {
-          status_ = decoded.status();
-          return {nullptr, nullptr};
-        }
-        std::tie(key_, entry_) = *std::move(decoded);
-        // The table had its say about this entry already.
-        if (walk_.InTable(key_)) continue;
-        if (const UV* value = ReadStored()) {
-          walk_.scan->Next();
-          return {&key_, value};
-        }
-      }
-      status_ = walk_.scan->status();
-      return {nullptr, nullptr};
-    }
-
-    // Reads the entry at hand, which only becomes part of the table if the read
-    // changes it.
-    const UV* ReadStored() {
-      if (table_->policy().OnRead(entry_.timestamp_ms, now_ms_) ==
-          ReadOutcome::kLive) {
-        return &entry_.value;
-      }
-      if (walk_.slot == nullptr) walk_.slot = &table_->FindOrInsert();
-      Entry& entry = table_->InsertStored(*walk_.slot, key_, entry_);
-      // The insertion may have moved the entries; the walk of them is over.
-      at_ = walk_.slot->entries.end();
-      return table_->Read(*walk_.slot, key_, entry, now_ms_);
-    }
-
-    MapTable* table_;
-    Walk walk_;
-    TimestampMs now_ms_;
-    typename absl::flat_hash_map<UK, Entry, absl::Hash<UK>>::iterator at_;
-    UK key_{};
-    Entry entry_;
-    absl::Status status_;
-  };
-
   static std::size_t MemoryOf(const UK& key, const Entry& entry) {
     return kHashMapEntryBytes<UK, Entry> + HeapBytes(key) +
            HeapBytes(entry.value);
   }
 
-  static std::size_t EntriesMemory(const Slot& slot) {
+  static std::size_t MemoryOf(const Slot& slot) {
     std::size_t bytes = 0;
     for (const auto& [key, entry] : slot.entries) bytes += MemoryOf(key, entry);
     return bytes;
   }
+  static bool IsPinned(const Slot& slot) {
+    return slot.cleared || slot.changed_entries > 0;
+  }
+  static bool IsVacant(const Slot& slot) { return slot.entries.empty(); }
 
-  static std::size_t MemoryOf(const K& key, const Slot& slot) {
-    return kHashMapEntryBytes<K, Slot> + HeapBytes(key) + EntriesMemory(slot);
+  void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts) {
+    counts.checked += slot.entries.size();
+    const std::size_t removed =
+        absl::erase_if(slot.entries, [&](const auto& entry) {
+          return policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms);
+        });
+    counts.removed += removed;
+    if (removed > 0 && slot.entries.size() < slot.entries.capacity() / 8) {
+      slot.entries.rehash(slot.entries.size() * 2);
+    }
+  }
+
+  auto BeginCall() {
+    this->CountAccess();
+    ++calls_;
+    return loan_.Recall();
+  }
+
+  // Tells a walk whether the state was used since it began.
+  std::uint64_t CallsSoFar() const { return calls_ + this->current().changes; }
+
+  absl::Status Write(const UK& key, UV value, TimestampMs timestamp_ms) {
+    const auto recalled = BeginCall();
+    MAYFLY_RETURN_IF_ERROR(this->CheckSize(value));
+    Slot& slot = FindOrInsert();
+    Entry& entry = InsertEntry(slot, key);
+    Exchange(slot, entry, std::move(value));
+    entry.timestamp_ms = timestamp_ms;
+    entry.present = true;
+    MarkChanged(slot, key, entry);
+    return absl::OkStatus();
   }
 
   static void MakePrefix(const K& key, std::string& prefix) {
@@ -357,6 +329,9 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
         entry.timestamp_ms = now_ms;
         MarkChanged(slot, key, entry);
         break;
+      case ReadOutcome::kHidden:
+        if (policy().return_expired) break;
+        return nullptr;
       case ReadOutcome::kExpired:
         expired_ = RemoveEntry(slot, key, entry);
         return policy().return_expired ? &expired_ : nullptr;
@@ -373,30 +348,32 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   // the table if it is worth it, or if the read is going to change it.
   absl::StatusOr<const UV*> FetchAndRead(Slot* slot, const UK& key,
                                          TimestampMs now_ms) {
-    MakePrefix(*current_->key, key_bytes_);
+    MakePrefix(this->key(), key_bytes_);
     Serializer<UK>::Serialize(key, key_bytes_);
     MAYFLY_ASSIGN_OR_RETURN(const std::optional<ByteStore::Found> found,
-                            store().Get(key_bytes_));
+                            this->store().Get(key_bytes_));
     if (!found) return nullptr;
-    MAYFLY_RETURN_IF_ERROR(DecodeValue(key_bytes_, found->bytes, fetched_.value,
-                                       fetched_.timestamp_ms));
+    MAYFLY_RETURN_IF_ERROR(this->DecodeValue(
+        key_bytes_, found->bytes, fetched_.value, fetched_.timestamp_ms));
     if (policy().OnRead(fetched_.timestamp_ms, now_ms) == ReadOutcome::kLive &&
-        !admission_.Admit(HashOf(key), memory())) {
-      return &fetched_.value;
+        !this->Admit(HashOf(key))) {
+      return loan_.Lend(fetched_.value);
     }
     if (slot == nullptr) slot = &FindOrInsert();
-    return Read(*slot, key, InsertStored(*slot, key, fetched_), now_ms);
+    const UV* const visible =
+        Read(*slot, key, InsertStored(*slot, key, fetched_), now_ms);
+    return visible == nullptr ? nullptr : loan_.Lend(*visible);
   }
 
   // The hash of an entry's whole key, for admission.
   std::size_t HashOf(const UK& key) const {
-    return absl::HashOf(current_->hash, key);
+    return absl::HashOf(this->hash(), key);
   }
 
   // Puts an entry of the store into the table.
   Entry& InsertStored(Slot& slot, const UK& key, Entry& stored) {
     Entry& entry = InsertEntry(slot, key);
-    Exchange(entry, std::move(stored.value));
+    Exchange(slot, entry, std::move(stored.value));
     entry.timestamp_ms = stored.timestamp_ms;
     entry.present = true;
     return entry;
@@ -404,27 +381,25 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
 
   // Counts an entry that came from the store. It stays in the table as long as
   // its map has changes.
-  void CountStored(const Slot& slot, const UK& key, const Entry& entry) {
+  void CountStored(Slot& slot, const UK& key, const Entry& entry) {
     memory().used += MemoryOf(key, entry);
-    if (slot.changed_entries > 0 || slot.cleared) {
-      memory().changed += MemoryOf(key, entry);
-    }
+    if (IsPinned(slot)) AddChanged(slot, MemoryOf(key, entry));
   }
 
   // Makes the current key's map ready to be walked. A small one that is worth
   // it is read whole, so that the next walk finds it in the table.
   absl::StatusOr<Walk> BeginWalk() {
-    Walk walk{slots_.Find(*current_->key, current_->hash), nullptr};
+    Walk walk{this->FindSlot(), nullptr};
     if (!has_store() || (walk.slot != nullptr && walk.slot->complete)) {
       return walk;
     }
-    MakePrefix(*current_->key, key_bytes_);
-    walk.scan = store().ScanPrefix(key_bytes_);
-    if (!admission_.Admit(current_->hash, memory())) return walk;
+    MakePrefix(this->key(), key_bytes_);
+    walk.scan = this->store().ScanPrefix(key_bytes_);
+    if (!this->Admit(this->hash())) return walk;
     std::size_t read = 0;
     for (; walk.scan->Valid(); walk.scan->Next()) {
       if (++read > kReadWholeEntriesMax) {
-        walk.scan = store().ScanPrefix(key_bytes_);
+        walk.scan = this->store().ScanPrefix(key_bytes_);
         return walk;
       }
       MAYFLY_ASSIGN_OR_RETURN(auto decoded, DecodeStored(*walk.scan));
@@ -451,31 +426,27 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
       std::string_view key_bytes, std::string_view stored) const {
     std::pair<UK, Entry> decoded;
     const std::optional<MapKeyView> parts = DecodeMapKey(key_bytes);
-    if (!parts) return Damaged(key_bytes, "the stored map key has no framing");
-    if (absl::Status status =
-            Serializer<UK>::Deserialize(parts->map_key, decoded.first);
-        !status.ok()) {
-      return Damaged(key_bytes, ToStd(status.message()));
+    if (!parts) {
+      return this->Damaged(key_bytes, "the stored map key has no framing");
     }
-    MAYFLY_RETURN_IF_ERROR(DecodeValue(key_bytes, stored, decoded.second.value,
-                                       decoded.second.timestamp_ms));
+    MAYFLY_ASSIGN_OR_RETURN(
+        decoded.first, this->template DecodeKey<UK>(key_bytes, parts->map_key));
+    MAYFLY_RETURN_IF_ERROR(this->DecodeValue(
+        key_bytes, stored, decoded.second.value, decoded.second.timestamp_ms));
     decoded.second.present = true;
     return decoded;
   }
 
   absl::Status EraseAll(std::string_view prefix, ChangeWriter& writer) {
-    const std::unique_ptr<ByteStore::Scan> scan = store().ScanPrefix(prefix);
+    const std::unique_ptr<ByteStore::Scan> scan =
+        this->store().ScanPrefix(prefix);
     for (; scan->Valid(); scan->Next()) writer.Delete(scan->key());
     return scan->status();
   }
 
   Slot& FindOrInsert() {
-    const auto [slot, inserted] =
-        slots_.FindOrInsert(*current_->key, current_->hash);
-    if (inserted) {
-      slot->complete = !has_store();
-      if (has_store()) memory().used += MemoryOf(*current_->key, *slot);
-    }
+    const auto [slot, inserted] = this->FindOrInsertSlot();
+    if (inserted) slot->complete = !has_store();
     slot->used = true;
     return *slot;
   }
@@ -488,19 +459,24 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
     return it->second;
   }
 
+  void AddChanged(Slot& slot, std::size_t bytes) {
+    memory().changed += bytes;
+    slot.changed_bytes += bytes;
+  }
+
   // Puts a value into an entry and returns the one that was there.
-  UV Exchange(Entry& entry, UV value) {
+  UV Exchange(Slot& slot, Entry& entry, UV value) {
     if (has_store()) {
       const std::size_t grown = HeapBytes(value) - HeapBytes(entry.value);
       memory().used += grown;
-      if (entry.changed) memory().changed += grown;
+      if (entry.changed) AddChanged(slot, grown);
     }
     return std::exchange(entry.value, std::move(value));
   }
 
   // Removes an entry of the current key's map and returns its value.
   UV RemoveEntry(Slot& slot, const UK& key, Entry& entry) {
-    UV removed = Exchange(entry, UV{});
+    UV removed = Exchange(slot, entry, UV{});
     if (has_store()) {
       entry.present = false;
       MarkChanged(slot, key, entry);
@@ -514,7 +490,7 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
   // until the commit.
   void EraseIfEmpty(const Slot& slot) {
     if (!has_store() && slot.entries.empty()) {
-      slots_.Erase(*current_->key, current_->hash);
+      this->EraseSlot();
     }
   }
 
@@ -522,30 +498,29 @@ class MapTable final : public MapState<UK, UV>, public StateTable {
     if (!has_store() || entry.changed) return;
     entry.changed = true;
     ++slot.changed_entries;
-    memory().changed += MemoryOf(key, entry);
-    changes_.Add({{*current_->key, current_->hash}, key});
+    AddChanged(slot, MemoryOf(key, entry));
+    changes_.Add({this->hashed_key(), key});
   }
 
   // The slot and the entry that an id in changes_ names; nulls if the map was
   // cleared since, or if the id stands there twice and is done with.
   std::pair<Slot*, Entry*> FindChanged(const EntryId& id) {
-    Slot* const slot = slots_.Find(id.key.key, id.key.hash);
+    Slot* const slot = slots().Find(id.key.key, id.key.hash);
     if (slot == nullptr) return {nullptr, nullptr};
     Entry* const entry = FindEntry(*slot, id.map_key);
     if (entry == nullptr || !entry->changed) return {nullptr, nullptr};
     return {slot, entry};
   }
 
-  const CurrentKey<K>* current_;
-  SegmentedMap<K, Slot> slots_;
   ChangeList<EntryId> changes_;
   std::vector<HashedKey<K>> cleared_;
   std::string key_bytes_;
-  AdmissionFilter admission_;
   // What was last read from the store; returned itself if it was not admitted.
   Entry fetched_;
   // The value last removed by a read, which may have been returned.
   UV expired_{};
+  std::uint64_t calls_ = 0;
+  Loan<UV> loan_;
 };
 
 }  // namespace mayfly::state_internal

@@ -70,6 +70,22 @@ class SegmentedMap {
     return erased;
   }
 
+  // What a walk over segment `i` costs, in entries. Empty places are passed
+  // sixteen at a time.
+  std::size_t SegmentCost(std::size_t i) const {
+    const Segment& segment = *segments_[i];
+    return segment.size() + segment.capacity() / 16;
+  }
+
+  // Gives back memory of a segment from which most entries have gone. Moves its
+  // values.
+  void ShrinkIfSparse(std::size_t i) {
+    Segment& segment = *segments_[i];
+    if (segment.capacity() > 128 && segment.size() < segment.capacity() / 8) {
+      segment.rehash(segment.size() * 2);
+    }
+  }
+
   void Clear() {
     depth_ = 0;
     size_ = 0;

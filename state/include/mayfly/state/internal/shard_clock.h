@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "mayfly/serde/clock.h"
@@ -22,10 +23,21 @@ enum class ClockReading {
   kCoarse,
 };
 
-// The larger of what a source says and what has been seen before.
+// The larger of what a source says and what has been seen before, unless the
+// source has jumped ahead.
+//
+// A wall clock that is set far ahead would have everything expire. Its jump is
+// recognised by a second clock that nobody sets: as long as the source is
+// further ahead than the time that has passed explains, what it says is taken
+// for now (readers must not be shown what may have expired), but nothing is
+// destroyed by it, and when it is set right again now goes back.
 // Threads: one, the shard's.
 class ShardClock {
  public:
+  // A source that gets further ahead than this between two looks has jumped.
+  // Unit: milliseconds.
+  static constexpr std::int64_t kJumpMs = 60'000;
+
   // Without a source time moves by AdvanceTo() alone: a watermark.
   ShardClock(std::shared_ptr<const TtlClock> source, ClockReading reading)
       : source_(std::move(source)),
@@ -38,15 +50,20 @@ class ShardClock {
       asked_at_ = ticks;
       Ask();
     }
-    return largest_ms_;
+    return now_ms_;
   }
 
   void AdvanceTo(TimestampMs time_ms) {
-    largest_ms_ = std::max(largest_ms_, time_ms);
+    trusted_ms_ = std::max(trusted_ms_, time_ms);
+    now_ms_ = std::max(now_ms_, time_ms);
   }
 
-  // The largest time seen, which commits record.
-  TimestampMs largest_ms() const { return largest_ms_; }
+  // The largest time seen that was no jump, as of the last look: what commits
+  // record, and all that may be destroyed goes by. Never after NowMs().
+  TimestampMs trusted_ms() const { return trusted_ms_; }
+
+  // Whether the source had jumped ahead at the last look.
+  bool jumped() const { return jumped_; }
 
  private:
 #if defined(__x86_64__)
@@ -60,13 +77,33 @@ class ShardClock {
 #endif
 
   void Ask() {
-    if (source_ != nullptr) AdvanceTo(source_->NowMs());
+    if (source_ == nullptr) return;
+    const TimestampMs said_ms = source_->NowMs();
+    const std::optional<TimestampMs> steady_ms = source_->SteadyMs();
+    const std::int64_t passed_ms =
+        steady_ms && steady_ms_
+            ? std::max<std::int64_t>(0, *steady_ms - *steady_ms_)
+            : kUnknown;
+    steady_ms_ = steady_ms;
+    jumped_ =
+        passed_ms != kUnknown &&
+        said_ms > SaturatingAdd(trusted_ms_, SaturatingAdd(passed_ms, kJumpMs));
+    // Time goes on while the source is wrong.
+    trusted_ms_ = std::max(
+        trusted_ms_, jumped_ ? SaturatingAdd(trusted_ms_, passed_ms) : said_ms);
+    now_ms_ = std::max(trusted_ms_, said_ms);
   }
+
+  static constexpr std::int64_t kUnknown = -1;
 
   const std::shared_ptr<const TtlClock> source_;
   const std::uint64_t ticks_max_;
   std::uint64_t asked_at_ = 0;
-  TimestampMs largest_ms_ = 0;
+  // What the source's steady clock said at the last look.
+  std::optional<TimestampMs> steady_ms_;
+  TimestampMs now_ms_ = 0;
+  TimestampMs trusted_ms_ = 0;
+  bool jumped_ = false;
 };
 
 // The time of the last commit, by which entries are destroyed in the

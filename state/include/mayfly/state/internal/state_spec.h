@@ -11,13 +11,19 @@
 namespace mayfly::state_internal {
 
 // Stored: the numbers are those of mayfly.v1.StateKind.
-enum class StateKind : std::uint8_t { kValue = 1, kList = 2, kMap = 3 };
+enum class StateKind : std::uint8_t {
+  kValue = 1,
+  kList = 2,
+  kMap = 3,
+  kReducing = 4,
+  kAggregating = 5,
+};
 
 struct StateSpec {
   std::string name;
   StateKind kind = StateKind::kValue;
   SerializerIdentity key_serializer;
-  // Of the value, the list's element, or the map's value.
+  // Of the value, the list's element, the map's value, or the accumulator.
   SerializerIdentity value_serializer;
   // Maps only.
   std::optional<SerializerIdentity> map_key_serializer;

@@ -6,6 +6,8 @@
 // wrote stays as a cache until its room is needed.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,8 +17,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
+#include "absl/status/statusor.h"
 #include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/serializer.h"
@@ -43,6 +44,20 @@ struct TableContext {
   ByteStore* store = nullptr;
   // Shared by the tables of a backend; counted only over a store.
   TableMemory* memory = nullptr;
+  // Entries that incremental clean-up checks for each access; 0 if it is off.
+  std::uint64_t checks_per_access = 0;
+};
+
+// What clean-up has done.
+struct SweepCounts {
+  std::uint64_t checked = 0;
+  std::uint64_t removed = 0;
+
+  SweepCounts& operator+=(const SweepCounts& other) {
+    checked += other.checked;
+    removed += other.removed;
+    return *this;
+  }
 };
 
 // The key that the operations of a backend's states act on.
@@ -51,6 +66,8 @@ struct CurrentKey {
   std::optional<K> key;
   // SegmentedMap's hash of it, computed once for all states.
   std::size_t hash = 0;
+  // How often it has changed, or what was returned for it became invalid.
+  std::uint64_t changes = 0;
 };
 
 // A key with SegmentedMap's hash of it.
@@ -67,10 +84,10 @@ using EntryVisitor =
 // Threads: one.
 class StateTable {
  public:
-  explicit StateTable(TableContext context) : context_(std::move(context)) {}
+  explicit StateTable(TableContext context);
   StateTable(const StateTable&) = delete;
   StateTable& operator=(const StateTable&) = delete;
-  virtual ~StateTable() = default;
+  virtual ~StateTable();
 
   // Hands over everything that changed since the last commit. The table stays
   // as it is until MarkCommitted().
@@ -95,24 +112,49 @@ class StateTable {
   // Errors: kDataLoss if the bytes do not decode.
   virtual absl::Status Load(std::string_view key, std::string_view value) = 0;
 
+  // What visiting all entries of a segment costs, in entries; more than there
+  // are if the segment is sparse.
+  virtual std::size_t SegmentCost(std::size_t segment) const = 0;
+
+  // Removes the entries of one segment that have expired at `purge_ms`. On heap
+  // only.
+  virtual SweepCounts SweepSegment(std::size_t segment,
+                                   TimestampMs purge_ms) = 0;
+
+  // Ends what the state has lent; see loan.h.
+  virtual void Recall() = 0;
+
+  // Entries that incremental clean-up owes for the accesses so far.
+  std::uint64_t checks_due() const { return checks_due_; }
+  void AddChecksDue(std::uint64_t checks) { checks_due_ += checks; }
+  void PayChecks(std::uint64_t checks) {
+    checks_due_ -= std::min(checks_due_, checks);
+  }
+
   const TableContext& context() const { return context_; }
 
  protected:
-  absl::Status NoCurrentKey() const {
-    return absl::FailedPreconditionError(
-        absl::StrCat("state '", context_.state_name,
-                     "': no key is current; call SetCurrentKey() first"));
-  }
+  void CountAccess() { checks_due_ += context_.checks_per_access; }
+
+  absl::Status NoCurrentKey() const;
 
   // Errors about stored bytes name the state and the key; user data may be
   // secret, so the key appears as a hexadecimal prefix and values not at all.
-  absl::Status Damaged(std::string_view key_bytes, std::string_view why) const {
-    constexpr std::size_t kShownBytes = 32;
-    return absl::DataLossError(absl::StrCat(
-        "state '", context_.state_name, "', key 0x",
-        absl::BytesToHexString(ToAbsl(key_bytes.substr(0, kShownBytes))),
-        key_bytes.size() > kShownBytes ? "..." : "", ": ", ToAbsl(why),
-        "; clear the key or restore an earlier checkpoint"));
+  absl::Status Damaged(std::string_view key_bytes, std::string_view why) const;
+
+  // The timestamp with which an entry written now lives for `ttl`.
+  // Errors: as ValueState::Update() with a TTL.
+  absl::StatusOr<TimestampMs> StampFor(std::chrono::milliseconds ttl,
+                                       TimestampMs now_ms) const;
+
+  // `stored_key` is what errors name; `key_bytes` lie in it.
+  template <typename K>
+  absl::StatusOr<K> DecodeKey(std::string_view stored_key,
+                              std::string_view key_bytes) const {
+    K key{};
+    const absl::Status status = Serializer<K>::Deserialize(key_bytes, key);
+    if (!status.ok()) return Damaged(stored_key, ToStd(status.message()));
+    return key;
   }
 
   // Decodes a stored `timestamp | user bytes` or, without TTL, `user bytes`.
@@ -143,11 +185,8 @@ class StateTable {
   // grow so large.
   template <typename T>
   absl::Status CheckSize(const T& value) const {
-    if (HeapBytes(value) <= kEntryBytesMax) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "state '", context_.state_name, "': an entry of ", HeapBytes(value),
-        " bytes exceeds the limit of ", kEntryBytesMax,
-        "; split it over several keys, list elements or map entries"));
+    const std::size_t bytes = HeapBytes(value);
+    return bytes <= kEntryBytesMax ? absl::OkStatus() : TooLarge(bytes);
   }
 
   EntryFormat format() const { return context_.format; }
@@ -157,7 +196,10 @@ class StateTable {
   TableMemory& memory() { return *context_.memory; }
 
  private:
+  absl::Status TooLarge(std::size_t bytes) const;
+
   TableContext context_;
+  std::uint64_t checks_due_ = 0;
 };
 
 }  // namespace mayfly::state_internal

@@ -16,6 +16,9 @@ enum class ReadOutcome : std::uint8_t {
   kLive,     // Return it.
   kRefresh,  // Return it and stamp it with now.
   kExpired,  // Remove it; return it one last time if expired is visible.
+  // Expired only by a clock that has jumped: leave it, and return it if expired
+  // is visible.
+  kHidden,
 };
 
 // A state's TTL as its table applies it. A state without TTL has entries that
@@ -34,9 +37,15 @@ struct TtlPolicy {
   // so that nothing expires half-way through.
   TimestampMs Now() const { return enabled() ? clock->NowMs() : kNeverExpires; }
 
+  // The time by which entries are destroyed, as of the last Now().
+  TimestampMs PurgeMs() const { return clock->trusted_ms(); }
+
   ReadOutcome OnRead(TimestampMs timestamp_ms, TimestampMs now_ms) const {
     if (!enabled()) return ReadOutcome::kLive;
-    if (rule.IsExpired(timestamp_ms, now_ms)) return ReadOutcome::kExpired;
+    if (rule.IsExpired(timestamp_ms, now_ms)) {
+      return rule.IsExpired(timestamp_ms, PurgeMs()) ? ReadOutcome::kExpired
+                                                     : ReadOutcome::kHidden;
+    }
     if (!refresh_on_read) return ReadOutcome::kLive;
     // An entry stamped with now, or later by a clock that was ahead, has
     // nothing to gain.

@@ -2,22 +2,15 @@
 #pragma once
 
 #include <exception>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 
-namespace mayfly::runtime_internal {
+namespace mayfly {
 
 // kInternal: `who` threw, and what it said.
 absl::Status ThrownBy(std::string_view who, std::string_view what);
-
-// The same error with `where` and ": " before its message.
-absl::Status Annotate(const absl::Status& status, std::string_view where);
-
-// "0x445457" for the key DTW; of a long key only the start.
-std::string KeyHexPrefix(std::string_view key_bytes);
 
 // Calls what the user gave; its exceptions become kInternal naming `who`.
 template <typename Call>
@@ -31,4 +24,4 @@ absl::Status GuardedCall(std::string_view who, Call&& call) {
   }
 }
 
-}  // namespace mayfly::runtime_internal
+}  // namespace mayfly

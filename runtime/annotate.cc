@@ -1,4 +1,4 @@
-#include "mayfly/runtime/internal/guarded_call.h"
+#include "mayfly/runtime/internal/annotate.h"
 
 #include <cstddef>
 
@@ -7,11 +7,6 @@
 #include "mayfly/serde/internal/string_view.h"
 
 namespace mayfly::runtime_internal {
-
-absl::Status ThrownBy(std::string_view who, std::string_view what) {
-  return absl::InternalError(
-      absl::StrCat(ToAbsl(who), " threw: ", ToAbsl(what)));
-}
 
 absl::Status Annotate(const absl::Status& status, std::string_view where) {
   return absl::Status(status.code(),

@@ -1,0 +1,153 @@
+#include "mayfly/state/internal/state_sweep.h"
+
+#include <optional>
+
+#include "mayfly/serde/entry_codec.h"
+#include "mayfly/serde/internal/status_macros.h"
+
+namespace mayfly::state_internal {
+namespace {
+
+class HeapSweep final : public StateSweep {
+ public:
+  explicit HeapSweep(StateTable* table) : table_(table) {}
+
+  std::size_t NextCost() const override {
+    return table_->SegmentCost(cursor_ % table_->segment_count());
+  }
+
+  absl::StatusOr<SweepCounts> Step(TimestampMs purge_ms) override {
+    // Segments are never removed, and new ones come last.
+    const std::size_t segment = cursor_++ % table_->segment_count();
+    return table_->SweepSegment(segment, purge_ms);
+  }
+
+  void BeginRound() override { round_began_ = cursor_; }
+  bool round_done() const override {
+    return cursor_ - round_began_ >= table_->segment_count();
+  }
+
+  // The table is all there is.
+  void WriteChanges(ChangeWriter&) const override {}
+  void MarkCommitted() override {}
+
+ private:
+  StateTable* const table_;
+  std::size_t cursor_ = 0;
+  std::size_t round_began_ = 0;
+};
+
+class StoreSweep final : public StateSweep {
+ public:
+  StoreSweep(StateTable* table, StateKind kind)
+      : table_(table), rule_(table->context().policy.rule), kind_(kind) {}
+
+  std::size_t NextCost() const override { return kStepRecords; }
+
+  absl::StatusOr<SweepCounts> Step(TimestampMs purge_ms) override {
+    SweepCounts counts;
+    const auto scan = table_->context().store->ScanFrom(cursor_);
+    for (std::size_t records = 0; scan->Valid(); scan->Next()) {
+      if (++records > kStepRecords) {
+        cursor_ = scan->key();
+        return counts;
+      }
+      if (kind_ == StateKind::kList) {
+        SweepList(*scan, purge_ms, counts);
+      } else {
+        SweepEntry(*scan, purge_ms, counts);
+      }
+    }
+    MAYFLY_RETURN_IF_ERROR(scan->status());
+    cursor_.clear();
+    came_round_ = true;
+    return counts;
+  }
+
+  void BeginRound() override {
+    round_began_ = cursor_;
+    came_round_ = false;
+  }
+  bool round_done() const override {
+    return came_round_ && cursor_ >= round_began_;
+  }
+
+  void WriteChanges(ChangeWriter& writer) const override {
+    for (const auto& [key, list] : changes_) {
+      if (list) {
+        writer.Put(key, *list);
+      } else {
+        writer.Delete(key);
+      }
+    }
+  }
+  void MarkCommitted() override { changes_.clear(); }
+
+ private:
+  // Enough that seeking to the cursor costs little beside it.
+  static constexpr std::size_t kStepRecords = 1024;
+
+  bool IsExpired(TimestampMs timestamp_ms, TimestampMs purge_ms) const {
+    return rule_.IsExpired(timestamp_ms, purge_ms);
+  }
+
+  void SweepEntry(const ByteStore::Scan& scan, TimestampMs purge_ms,
+                  SweepCounts& counts) {
+    ++counts.checked;
+    const auto entry = DecodeEntry(scan.value(), EntryFormat::kStamped);
+    // What cannot be read is kept, for a reader to report.
+    if (!entry || !IsExpired(entry->timestamp_ms, purge_ms)) return;
+    ++counts.removed;
+    AddChange(scan.key(), std::nullopt);
+  }
+
+  void SweepList(const ByteStore::Scan& scan, TimestampMs purge_ms,
+                 SweepCounts& counts) {
+    std::string live;
+    ListReader reader(scan.value(), EntryFormat::kStamped);
+    std::uint64_t expired = 0;
+    while (const auto element = reader.Next()) {
+      ++counts.checked;
+      if (IsExpired(element->timestamp_ms, purge_ms)) {
+        ++expired;
+      } else {
+        AppendListElement(element->timestamp_ms, element->bytes, live);
+      }
+    }
+    if (reader.malformed()) return;
+    // Rewriting a list for each element that expires would write a long one
+    // over and over.
+    if (live.size() * 2 > scan.value().size()) return;
+    counts.removed += expired;
+    AddChange(scan.key(),
+              live.empty() ? std::nullopt : std::optional(std::move(live)));
+  }
+
+  void AddChange(std::string_view key, std::optional<std::string> list) {
+    table_->context().memory->changed +=
+        key.size() + (list ? list->size() : 0) + sizeof(changes_[0]);
+    changes_.emplace_back(key, std::move(list));
+  }
+
+  StateTable* const table_;
+  const ExpiryRule rule_;
+  const StateKind kind_;
+  // The key at which the next step begins.
+  std::string cursor_;
+  std::string round_began_;
+  bool came_round_ = false;
+  // Keys to delete, and lists of which only a part goes.
+  std::vector<std::pair<std::string, std::optional<std::string>>> changes_;
+};
+
+}  // namespace
+
+std::unique_ptr<StateSweep> MakeHeapSweep(StateTable* table) {
+  return std::make_unique<HeapSweep>(table);
+}
+
+std::unique_ptr<StateSweep> MakeStoreSweep(StateTable* table, StateKind kind) {
+  return std::make_unique<StoreSweep>(table, kind);
+}
+
+}  // namespace mayfly::state_internal
