@@ -36,7 +36,8 @@ InputReader::InputReader(const JobPlan& plan, const TtlClock& clock,
       shards_(shards),
       router_(plan.make_router()),
       malformed_(plan, clock),
-      progress_(plan, clock) {}
+      progress_(plan, clock),
+      clock_watch_(plan, clock) {}
 
 absl::Status InputReader::Start() {
   std::uint64_t records = 0;
@@ -63,6 +64,7 @@ absl::Status InputReader::Run(const std::atomic<bool>& stop) {
     if (progress_.Due()) {
       progress_.Report(position_, malformed_.count(), ReportsOf(shards_));
     }
+    if (clock_watch_.Due()) clock_watch_.Look(ReportsOf(shards_));
   }
   if (!HandOver()) return absl::OkStatus();
   for (const auto& shard : shards_) shard->queue().Close();

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/serde/clock.h"
+#include "runtime/clock_watch.h"
 #include "runtime/malformed_lines.h"
 #include "runtime/progress_reporter.h"
 #include "runtime/shard_runner.h"
@@ -59,6 +60,7 @@ class InputReader {
   const std::unique_ptr<LineRouter> router_;
   MalformedLines malformed_;
   ProgressReporter progress_;
+  ClockWatch clock_watch_;
   // Lines that each shard had done when reading started.
   std::vector<std::uint64_t> done_lines_;
   SourceLine line_;

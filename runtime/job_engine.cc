@@ -97,6 +97,7 @@ class JobEngine {
     summary.input_lines = reader_->position().lines;
     summary.input_bytes = reader_->position().bytes;
     summary.malformed_lines = reader_->malformed_lines();
+    summary.late_elements = totals.late_elements;
     summary.states = std::move(totals.states);
     for (int shard = 0; shard < options_.shards; ++shard) {
       const ShardReport report = shards_[shard]->report();

@@ -12,6 +12,8 @@ JobTotals TotalsOf(const std::vector<ShardReport>& reports) {
   std::map<std::string, StateStatistics> states;
   for (const ShardReport& report : reports) {
     totals.records += report.records;
+    totals.late_elements += report.late_elements;
+    totals.clock_jumped |= report.clock_jumped;
     if (totals.watermark_ms == 0) {
       totals.watermark_ms = report.watermark_ms;
     } else if (report.watermark_ms != 0) {

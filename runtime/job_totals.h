@@ -11,6 +11,9 @@ namespace mayfly::runtime_internal {
 
 struct JobTotals {
   std::uint64_t records = 0;
+  std::uint64_t late_elements = 0;
+  // Of any shard.
+  bool clock_jumped = false;
   // The smallest one that is not 0, if any.
   TimestampMs watermark_ms = 0;
   // By name.

@@ -38,6 +38,7 @@ void ProgressReporter::Report(const SourcePosition& position,
   progress.input_bytes = position.bytes;
   progress.input_bytes_total = plan_.source->total_bytes();
   progress.malformed_lines = malformed_lines;
+  progress.late_elements = totals.late_elements;
   progress.watermark_ms = totals.watermark_ms;
   progress.states = std::move(totals.states);
   plan_.on_progress(progress);

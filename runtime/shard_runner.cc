@@ -1,5 +1,6 @@
 #include "runtime/shard_runner.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +11,11 @@ namespace {
 
 // Enough that a shard never starves while the reader fills the next.
 constexpr std::size_t kQueuedBatches = 4;
+
+// A shard to which nothing comes cleans up so often, and looks at so many
+// entries each time: some milliseconds in each second.
+constexpr std::chrono::milliseconds kIdleWait{1000};
+constexpr std::uint64_t kIdleCleanUpEntries = 50'000;
 
 }  // namespace
 
@@ -31,6 +37,7 @@ absl::Status ShardRunner::Open(const BackendOptions& options) {
         "the position of the last commit cannot be read; give a new state "
         "directory to start anew");
   }
+  late_before_ = position_.late_elements();
   Publish();
   return absl::OkStatus();
 }
@@ -46,15 +53,15 @@ absl::Status ShardRunner::OpenOutput() {
 
 absl::Status ShardRunner::Run() {
   while (true) {
-    std::optional<std::chrono::milliseconds> wait_max;
-    if (uncommitted_) wait_max = plan_.options.commit_interval;
+    const std::chrono::milliseconds wait_max =
+        std::min(plan_.options.commit_interval, kIdleWait);
     Work work;
     switch (queue_.Pop(wait_max, work)) {
       case PopResult::kItem:
         MAYFLY_RETURN_IF_ERROR(Process(work));
         break;
       case PopResult::kTimeout:
-        MAYFLY_RETURN_IF_ERROR(Commit());
+        MAYFLY_RETURN_IF_ERROR(WaitedInVain(wait_max));
         break;
       case PopResult::kClosed:
         if (uncommitted_) MAYFLY_RETURN_IF_ERROR(Commit());
@@ -73,6 +80,8 @@ absl::Status ShardRunner::Process(const Work& work) {
       shard_->Process(*work.batch, plan_.source->name(), *writer_));
   uncommitted_records_ += static_cast<std::int64_t>(work.batch->records);
   position_.set_records(position_.records() + work.batch->records);
+  position_.set_late_elements(late_before_ + shard_->late_elements());
+  idle_ = std::chrono::milliseconds(0);
   // Reading starts at the shard that is furthest behind: the others are past
   // the first stretches already.
   if (work.end.bytes > position_.input_bytes() ||
@@ -84,6 +93,23 @@ absl::Status ShardRunner::Process(const Work& work) {
     uncommitted_ = true;
   }
   return CommitDue() ? Commit() : absl::OkStatus();
+}
+
+// The wall clock goes on although nothing comes, and so must what goes by it.
+absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
+  idle_ += waited;
+  if (uncommitted_ && idle_ >= plan_.options.commit_interval) return Commit();
+  return CleanUp();
+}
+
+absl::Status ShardRunner::CleanUp() {
+  MAYFLY_ASSIGN_OR_RETURN(const CleanUpResult result,
+                          shard_->CleanUpInBackground(kIdleCleanUpEntries));
+  removed_ |= result.entries_removed > 0;
+  // What is gone from memory shall leave the disk too; but a commit may cost
+  // as much as the state is large, so one a round will do.
+  if (removed_ && result.round_complete) uncommitted_ = true;
+  return absl::OkStatus();
 }
 
 bool ShardRunner::CommitDue() {
@@ -100,6 +126,8 @@ absl::Status ShardRunner::Commit() {
   ++commits_;
   uncommitted_ = false;
   uncommitted_records_ = 0;
+  idle_ = std::chrono::milliseconds(0);
+  removed_ = false;
   const TimestampMs now_ms = clock_.NowMs();
   commit_timer_.Restart(now_ms);
   if (plan_.on_progress == nullptr || !count_timer_.Due(now_ms)) {
@@ -124,7 +152,9 @@ void ShardRunner::Publish() {
   report_.records = position_.records();
   report_.output_bytes = position_.output_bytes();
   report_.commits = commits_;
+  report_.late_elements = position_.late_elements();
   report_.watermark_ms = shard_->watermark_ms();
+  report_.clock_jumped = shard_->clock_jumped();
 }
 
 ShardReport ShardRunner::report() const {

@@ -35,7 +35,9 @@ struct ShardReport {
   std::uint64_t records = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t commits = 0;
+  std::uint64_t late_elements = 0;
   TimestampMs watermark_ms = 0;
+  bool clock_jumped = false;
   std::vector<StateStatistics> states;
 };
 
@@ -67,6 +69,8 @@ class ShardRunner {
 
  private:
   absl::Status Process(const Work& work);
+  absl::Status WaitedInVain(std::chrono::milliseconds waited);
+  absl::Status CleanUp();
   bool CommitDue();
   absl::Status Commit();
   absl::Status CountStates();
@@ -84,6 +88,12 @@ class ShardRunner {
   // The position has moved since the last commit.
   bool uncommitted_ = false;
   std::int64_t uncommitted_records_ = 0;
+  // Without anything having come, since the last commit.
+  std::chrono::milliseconds idle_{0};
+  // Clean-up has removed something since the last commit.
+  bool removed_ = false;
+  // Late elements of earlier runs.
+  std::uint64_t late_before_ = 0;
   std::uint64_t commits_ = 0;
   IntervalTimer commit_timer_;
   IntervalTimer count_timer_;

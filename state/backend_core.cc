@@ -200,6 +200,8 @@ void BackendCore::PayChecks(State& state) {
   StateTable& table = *state.table;
   const std::uint64_t cost = state.sweep->NextCost();
   if (table.checks_due() >= cost) {
+    // The accesses so far may have been of other states.
+    table.context().policy.Now();
     const absl::StatusOr<SweepCounts> counts =
         state.sweep->Step(table.context().policy.PurgeMs());
     // What cannot be read is for a reader to report; the next step goes on.

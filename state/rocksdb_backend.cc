@@ -43,6 +43,8 @@ class RocksdbBackend final : public BackendCore {
                                        : StorageResources::Create({}))) {}
 
   ~RocksdbBackend() override {
+    // A walk that was given up may still hold an iterator.
+    states().clear();
     for (auto& [name, family] : families_) {
       if (db_ != nullptr) db_->DestroyColumnFamilyHandle(family.handle);
     }

@@ -1,5 +1,6 @@
 // A job whose input stays open while nothing comes.
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/testing/manual_clock.h"
 #include "mayfly/testing/status_matchers.h"
 #include "tests/unit/runtime/job_fixture.h"
 
@@ -175,6 +177,68 @@ TEST_F(SilentInputTest, MalformedLinesStayCountedAtACutOffEnd) {
     ASSERT_THAT(summary, IsOk());
     EXPECT_EQ(summary->malformed_lines, 2u);
   }
+}
+
+// Case C57: the wall clock goes on although nothing comes, and what expires by
+// it leaves memory and disk. The job is stopped by the commit that says so.
+class IdleJobTest : public SilentInputTest,
+                    public ::testing::WithParamInterface<BackendKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Backends, IdleJobTest,
+                         ::testing::Values(BackendKind::kHeap,
+                                           BackendKind::kRocksdb),
+                         [](const auto& at) {
+                           return at.param == BackendKind::kHeap ? "Heap"
+                                                                 : "Rocksdb";
+                         });
+
+class Remembers final : public VisitFunction {
+ public:
+  absl::Status Open(RuntimeContext& context) override {
+    ValueStateDescriptor<std::int64_t> descriptor("seen");
+    descriptor.EnableTimeToLive(
+        StateTtlConfig::NewBuilder(std::chrono::milliseconds(100))
+            .CleanupIncrementally(5, false)
+            .Build()
+            .value());
+    MAYFLY_ASSIGN_OR_RETURN(seen_, context.GetState(descriptor));
+    return absl::OkStatus();
+  }
+  absl::Status ProcessElement(const Visit& visit, Context&,
+                              Collector<VisitCount>&) override {
+    return seen_->Update(visit.time_ms);
+  }
+
+ private:
+  ValueState<std::int64_t>* seen_ = nullptr;
+};
+
+TEST_P(IdleJobTest, CaseC57CleansUpByTheWallClock) {
+  WriteInput({"a@1", "b@2", "c@3"});
+  options_.backend = GetParam();
+  options_.commit_interval = std::chrono::milliseconds(1);
+  const auto clock = std::make_shared<ManualClock>(1'000'000);
+  options_.processing_clock = clock;
+  VisitJob* running = nullptr;
+  int commits = 0;
+  const auto summary =
+      RunJob({.change =
+                  [&](VisitJob& job) {
+                    running = &job;
+                    job.From(Silent(), ParseVisit).Process([] {
+                      return std::make_unique<Remembers>();
+                    });
+                  },
+              .sink = std::make_unique<TellsOfCommits>(output(), [&] {
+                // The first one is of the records themselves. The clock moves
+                // on then, and nothing else happens any more.
+                if (++commits == 1) clock->Advance(std::chrono::hours(1));
+                if (commits == 2) running->RequestStop();
+              })});
+  ASSERT_THAT(summary, IsOk());
+  ASSERT_EQ(summary->states.size(), 1u);
+  EXPECT_EQ(summary->states[0].live_entries, 0u);
+  EXPECT_EQ(summary->states[0].expired_entries, 0u);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "mayfly/runtime/source.h"
 #include "mayfly/testing/manual_clock.h"
 #include "mayfly/testing/status_matchers.h"
+#include "runtime/clock_watch.h"
 #include "runtime/interval_timer.h"
 #include "runtime/job_totals.h"
 #include "runtime/malformed_lines.h"
@@ -199,6 +200,29 @@ TEST_F(ProgressReporterTest, IsNeverDueWithoutACallback) {
   ProgressReporter reporter(plan_, clock_);
   clock_.Advance(milliseconds(1000));
   EXPECT_FALSE(reporter.Due());
+}
+
+TEST(ClockWatchTest, CaseC11TellsOfAJumpOnceAndOfItsEnd) {
+  ManualClock clock(1'000'000);
+  JobPlan plan;
+  plan.options.name = "visits";
+  std::vector<std::string> log;
+  plan.log = [&](std::string_view message) { log.emplace_back(message); };
+  ClockWatch watch(plan, clock);
+  EXPECT_FALSE(watch.Due());
+  clock.Advance(milliseconds(1000));
+  EXPECT_TRUE(watch.Due());
+  watch.Look({{.clock_jumped = false}, {.clock_jumped = false}});
+  EXPECT_FALSE(watch.Due());
+  EXPECT_THAT(log, SizeIs(0));
+  watch.Look({{.clock_jumped = false}, {.clock_jumped = true}});
+  watch.Look({{.clock_jumped = true}, {.clock_jumped = true}});
+  EXPECT_THAT(log, ElementsAre(AllOf(HasSubstr("'visits'"),
+                                     HasSubstr("has jumped ahead"),
+                                     HasSubstr("restart the job"))));
+  watch.Look({{.clock_jumped = false}, {.clock_jumped = false}});
+  EXPECT_THAT(log, SizeIs(2));
+  EXPECT_THAT(log.back(), HasSubstr("as it was before"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // larger ones, which are streamed from the store while changes to them wait in
 // the table.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ namespace mayfly::state_test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using Numbers = MapStateDescriptor<std::int32_t, std::int32_t>;
@@ -163,6 +165,116 @@ TEST_P(MapWalkTest, EntriesLookedUpBeforeAreNotYieldedTwice) {
   auto& state = Restarted();
   for (int i = 0; i < size(); i += 3) {
     EXPECT_EQ(Read(state, i), std::optional(10 * i));
+  }
+  EXPECT_EQ(Read(state), model);
+}
+
+TEST_P(MapWalkTest, RemovesTheEntryItStandsAt) {
+  Model model = Fill(Map());
+  auto& state = Restarted();
+  MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+  for (const auto& [key, value] : range) {
+    if (key % 3 == 0) {
+      model.erase(key);
+      ASSERT_THAT(range.RemoveCurrent(), IsOk());
+    }
+  }
+  ASSERT_THAT(range.status(), IsOk());
+  EXPECT_EQ(Read(state), model);
+  EXPECT_EQ(shard_.CommittedEntries("map"), model.size());
+  EXPECT_EQ(Read(Restarted()), model);
+}
+
+TEST_P(MapWalkTest, RemovesAllEntriesAndThenTheMap) {
+  Fill(Map());
+  auto& state = Restarted();
+  MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+  for (const auto& entry : range) {
+    static_cast<void>(entry);
+    ASSERT_THAT(range.RemoveCurrent(), IsOk());
+  }
+  EXPECT_THAT(Read(state), IsEmpty());
+  EXPECT_EQ(shard_.CommittedEntries("map"), 0u);
+}
+
+// Case C43, row 115: by what the walk stands at, whatever was looked at ahead.
+TEST_P(MapWalkTest, CaseC43RemovesNothingWhereItStandsAtNothing) {
+  const Model model = Fill(Map());
+  auto& state = Restarted();
+  const auto refuses = StatusIs(absl::StatusCode::kFailedPrecondition,
+                                HasSubstr("stands at no entry"));
+  MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+  EXPECT_THAT(range.RemoveCurrent(), refuses);
+  auto at = range.begin();
+  const std::int32_t first = (*at).key;
+  EXPECT_THAT(range.RemoveCurrent(), IsOk());
+  EXPECT_THAT(range.RemoveCurrent(), refuses);
+  while (at != range.end()) ++at;
+  EXPECT_THAT(range.RemoveCurrent(), refuses);
+  EXPECT_THAT(range.status(), IsOk());
+  Model left = model;
+  left.erase(first);
+  EXPECT_EQ(Read(state), left);
+}
+
+// Expired ones are removed by the walk itself, which the second time is OK.
+TEST_P(MapWalkTest, RemovesExpiredEntriesThatItShows) {
+  constexpr auto kWrite = UpdateType::kOnCreateAndWrite;
+  constexpr auto kShow = StateVisibility::kReturnExpiredIfNotCleanedUp;
+  Fill(Map(kWrite, kShow));
+  auto& state = Restarted(kWrite, kShow);
+  shard_.clock().SetMs(150);
+  MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+  int shown = 0;
+  for (const auto& entry : range) {
+    static_cast<void>(entry);
+    ++shown;
+    ASSERT_THAT(range.RemoveCurrent(), IsOk());
+  }
+  EXPECT_EQ(shown, size());
+  EXPECT_EQ(shard_.CommittedEntries("map"), 0u);
+}
+
+// Leaves no empty map behind, though the walk stops at the first entry.
+TEST_P(MapWalkTest, StopsEarlyAtWhatIsTheLastEntry) {
+  auto& state = Map(UpdateType::kOnCreateAndWrite,
+                    StateVisibility::kReturnExpiredIfNotCleanedUp);
+  Must(state.Put(1, 1));
+  shard_.clock().SetMs(100);
+  {
+    MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+    EXPECT_EQ((*range.begin()).value, 1);
+  }
+  EXPECT_THAT(state.IsEmpty(), IsOkAndHolds(true));
+  shard_.Commit();
+  EXPECT_EQ(shard_->CleanUp()->entries_checked, 0u);
+}
+
+// Everything that ends what a state has returned ends its walks too.
+TEST_P(MapWalkTest, EndsWithAnErrorWhenTheStateIsUsedMeanwhile) {
+  const Model model = Fill(Map());
+  auto& state = Restarted();
+  const std::function<void()> uses[] = {
+      [&] { Must(state.Put(-1, -1)); },
+      [&] { Must(state.Remove(-1)); },
+      [&] { Must(state.Get(0).status()); },
+      [&] { Must(state.IsEmpty().status()); },
+      [&] { Must(state.Entries().status()); },
+      [&] { shard_->SetCurrentKey("k"); },
+      [&] { shard_.Commit(); },
+      [&] { Must(shard_->CleanUp().status()); },
+  };
+  for (const std::function<void()>& use : uses) {
+    MapRange<std::int32_t, std::int32_t> range = state.Entries().value();
+    auto at = range.begin();
+    ASSERT_THAT(range.status(), IsOk());
+    use();
+    ++at;
+    EXPECT_FALSE(at != range.end());
+    const auto disturbed = StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    HasSubstr("RemoveCurrent()"));
+    EXPECT_THAT(range.status(), disturbed);
+    EXPECT_THAT(range.RemoveCurrent(), disturbed);
   }
   EXPECT_EQ(Read(state), model);
 }

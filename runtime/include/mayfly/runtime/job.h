@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/event_time.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/runtime/internal/keyed_router.h"
 #include "mayfly/runtime/internal/keyed_shard.h"
@@ -71,12 +72,12 @@ class Job {
     return *this;
   }
 
-  // Gives the job event time: a shard's watermark is the largest timestamp of
-  // the elements that it has seen. One in the far future stays, and everything
-  // before it is late; have the deserializer refuse what cannot be.
+  // Gives the job event time, in each shard of its own.
   // Source: Flink assignTimestampsAndWatermarks.
-  Job& WithTimestamps(TimestampExtractor timestamp_extractor) {
+  Job& WithTimestamps(TimestampExtractor timestamp_extractor,
+                      const EventTimeOptions& options = {}) {
     timestamp_extractor_ = std::move(timestamp_extractor);
+    event_time_ = options;
     return *this;
   }
 
@@ -122,15 +123,18 @@ class Job {
   // error leaves each shard at its last commit, and the next run goes on there.
   absl::StatusOr<JobSummary> Run() {
     MAYFLY_RETURN_IF_ERROR(CheckComplete());
+    MAYFLY_RETURN_IF_ERROR(Validate(event_time_));
     const std::string& name = plan_.options.name;
     const int shards = plan_.options.shards;
     plan_.make_router = [&] {
       return std::make_unique<runtime_internal::KeyedRouter<K, In>>(
-          shards, deserializer_, key_selector_, timestamp_extractor_);
+          shards, deserializer_, key_selector_, timestamp_extractor_,
+          event_time_.max_ahead, plan_.options.processing_clock);
     };
     plan_.make_shard = [&](int shard) {
       return std::make_unique<runtime_internal::KeyedShard<K, In, Out>>(
-          ShardInfo{name, shard, shards}, function_factory_, serializer_);
+          ShardInfo{name, shard, shards}, event_time_, function_factory_,
+          serializer_);
     };
     return runtime_internal::RunJob(plan_, stop_);
   }
@@ -153,6 +157,7 @@ class Job {
   LineDeserializer deserializer_;
   KeySelector key_selector_;
   TimestampExtractor timestamp_extractor_;
+  EventTimeOptions event_time_;
   FunctionFactory function_factory_;
   LineSerializer serializer_;
   std::atomic<bool> stop_ = false;

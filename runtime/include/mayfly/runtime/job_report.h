@@ -33,6 +33,8 @@ struct JobProgress {
   std::uint64_t input_bytes = 0;
   std::optional<std::uint64_t> input_bytes_total;
   std::uint64_t malformed_lines = 0;
+  // Not processed for being late, as EventTimeOptions::allowed_lateness has it.
+  std::uint64_t late_elements = 0;
   // The smallest one of the shards that have seen an event time; 0 if none
   // has.
   TimestampMs watermark_ms = 0;
@@ -66,6 +68,9 @@ struct JobSummary {
   std::uint64_t input_lines = 0;
   std::uint64_t input_bytes = 0;
   std::uint64_t malformed_lines = 0;
+  // Not processed for being late, as EventTimeOptions::allowed_lateness has it;
+  // they count as records all the same.
+  std::uint64_t late_elements = 0;
   // Summed over the shards, as of the last commits.
   std::vector<StateStatistics> states;
   std::vector<ShardSummary> shards;

@@ -51,7 +51,8 @@ class RuntimeContext {
   RuntimeContext(const RuntimeContext&) = delete;
   RuntimeContext& operator=(const RuntimeContext&) = delete;
 
-  // A ValueState<T>*, ListState<T>* or MapState<UK, UV>*, as the descriptor
+  // A ValueState<T>*, ListState<T>*, MapState<UK, UV>*, ReducingState<T>* or
+  // AggregatingState<In, Out>*, as the descriptor
   // says.
   // Lifetime: of the result, as long as the function.
   // Errors: as KeyedStateBackend::GetState().
@@ -84,7 +85,7 @@ class ProcessContext {
   // Event time of the element; nullopt if the job extracts none.
   std::optional<TimestampMs> timestamp_ms() const { return timestamp_ms_; }
 
-  // The largest event time that the shard has seen, this element's included;
+  // Event time of the shard, this element included, as EventTimeOptions has it:
   // what states in event time take for now. 0 if the job extracts none.
   TimestampMs watermark_ms() const { return watermark_ms_; }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/event_time.h"
 #include "mayfly/runtime/internal/keyed_operator.h"
 #include "mayfly/runtime/keyed_process_function.h"
 #include "mayfly/serde/internal/status_macros.h"
@@ -42,6 +44,8 @@ class KeyedFunctionHarness {
         function_factory;
     // Null: elements have no event time.
     std::function<TimestampMs(const In& element)> timestamp_extractor = nullptr;
+    // `max_ahead` is for the reader of a job and does nothing here.
+    EventTimeOptions event_time = {};
     BackendKind backend = BackendKind::kHeap;
     // Where the clock stands at first.
     TimestampMs now_ms = 0;
@@ -58,12 +62,13 @@ class KeyedFunctionHarness {
     }
     std::unique_ptr<KeyedFunctionHarness> harness(
         new KeyedFunctionHarness(std::move(options)));
+    MAYFLY_RETURN_IF_ERROR(Validate(harness->options_.event_time));
     MAYFLY_RETURN_IF_ERROR(harness->Restart());
     return harness;
   }
 
   // Processes an element as a job would: moves the watermark, makes its key
-  // current, calls the function.
+  // current, calls the function; or counts it as late.
   // Errors: of the function, naming the key; kInternal if it threw.
   absl::Status ProcessElement(const In& element) {
     std::optional<TimestampMs> timestamp_ms;
@@ -73,6 +78,9 @@ class KeyedFunctionHarness {
     return operator_->Process(options_.key_selector(element), element,
                               timestamp_ms, collector_);
   }
+
+  // Elements that were too late, since the last Restart().
+  std::uint64_t late_elements() const { return operator_->late_elements(); }
 
   // All that was put out, as a job's output holds it: what was not committed
   // before a restart is not there.
@@ -105,8 +113,9 @@ class KeyedFunctionHarness {
     options.directory = directory_.Path("shard-00000");
     options.processing_clock = clock_;
     MAYFLY_ASSIGN_OR_RETURN(
-        operator_, Operator::Open(ShardInfo{.job_name = "harness"}, options,
-                                  options_.function_factory));
+        operator_,
+        Operator::Open(ShardInfo{.job_name = "harness"}, options_.event_time,
+                       options, options_.function_factory));
     return absl::OkStatus();
   }
 

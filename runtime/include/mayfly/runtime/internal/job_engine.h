@@ -23,6 +23,7 @@
 #include "mayfly/runtime/source.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/clean_up.h"
 #include "mayfly/state/state_statistics.h"
 
 namespace mayfly::runtime_internal {
@@ -75,6 +76,17 @@ class Shard {
   virtual bool commit_due() const = 0;
 
   virtual TimestampMs watermark_ms() const = 0;
+
+  // Elements that were not processed for being late, since Open().
+  virtual std::uint64_t late_elements() const = 0;
+
+  // As KeyedStateBackend::clock_jumped().
+  virtual bool clock_jumped() const = 0;
+
+  // As KeyedStateBackend::CleanUpInBackground().
+  // Errors: of the backend.
+  virtual absl::StatusOr<CleanUpResult> CleanUpInBackground(
+      std::uint64_t entries_max) = 0;
 
   // Errors: of the backend.
   virtual absl::StatusOr<std::vector<StateStatistics>> Statistics(

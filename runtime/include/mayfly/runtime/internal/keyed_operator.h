@@ -1,6 +1,7 @@
 // A function and the backend that its states lie in.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/event_time.h"
 #include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/runtime/keyed_process_function.h"
 #include "mayfly/serde/internal/guarded_call.h"
@@ -26,11 +28,11 @@ class KeyedOperator {
   // Errors: of the backend and of the function; kInternal if the function
   // threw.
   static absl::StatusOr<std::unique_ptr<KeyedOperator>> Open(
-      const ShardInfo& info, const BackendOptions& options,
-      const FunctionFactory& make_function) {
+      const ShardInfo& info, const EventTimeOptions& event_time,
+      const BackendOptions& options, const FunctionFactory& make_function) {
     MAYFLY_ASSIGN_OR_RETURN(auto backend, KeyedStateBackend<K>::Open(options));
     std::unique_ptr<KeyedOperator> result(
-        new KeyedOperator(info, std::move(backend)));
+        new KeyedOperator(info, event_time, std::move(backend)));
     MAYFLY_RETURN_IF_ERROR(
         GuardedCall("Open() of the function", [&]() -> absl::Status {
           result->function_ = make_function();
@@ -44,11 +46,20 @@ class KeyedOperator {
     return result;
   }
 
+  // Moves event time forward, makes the key current and calls the function;
+  // does nothing but count if the element is too late.
   // Errors: of the function, naming the key; kInternal if it threw.
   absl::Status Process(const K& key, const In& element,
                        std::optional<TimestampMs> timestamp_ms,
                        Collector<Out>& out) {
-    if (timestamp_ms) backend_->AdvanceWatermark(*timestamp_ms);
+    if (timestamp_ms) {
+      if (IsTooLate(*timestamp_ms)) {
+        ++late_elements_;
+        return absl::OkStatus();
+      }
+      backend_->AdvanceWatermark(SaturatingAdd(
+          *timestamp_ms, -event_time_.max_out_of_orderness.count()));
+    }
     backend_->SetCurrentKey(key);
     ProcessContext<K> context(key, timestamp_ms, backend_->watermark());
     absl::Status status = GuardedCall("ProcessElement() of the function", [&] {
@@ -58,13 +69,29 @@ class KeyedOperator {
     return Annotate(status, "key " + KeyHexPrefix(ToBytes(key)));
   }
 
+  // Elements that were not processed for being late, since Open().
+  std::uint64_t late_elements() const { return late_elements_; }
+
   KeyedStateBackend<K>& backend() { return *backend_; }
   const KeyedStateBackend<K>& backend() const { return *backend_; }
 
  private:
-  KeyedOperator(const ShardInfo& info,
+  KeyedOperator(const ShardInfo& info, const EventTimeOptions& event_time,
                 std::unique_ptr<KeyedStateBackend<K>> backend)
-      : backend_(std::move(backend)), context_(info, *backend_) {}
+      : event_time_(event_time),
+        backend_(std::move(backend)),
+        context_(info, *backend_) {}
+
+  bool IsTooLate(TimestampMs timestamp_ms) const {
+    return event_time_.allowed_lateness &&
+           timestamp_ms <=
+               SaturatingAdd(backend_->watermark(),
+                             -event_time_.allowed_lateness->count()) &&
+           timestamp_ms < backend_->watermark();
+  }
+
+  const EventTimeOptions event_time_;
+  std::uint64_t late_elements_ = 0;
 
   // The function goes first, then what it refers to.
   const std::unique_ptr<KeyedStateBackend<K>> backend_;

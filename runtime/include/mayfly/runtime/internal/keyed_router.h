@@ -1,6 +1,7 @@
 // Turns lines into elements and gathers them by the shard their key lives in.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,7 @@
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/partitioner.h"
 #include "mayfly/serde/serializer_contract.h"
+#include "mayfly/state/backend_options.h"
 
 namespace mayfly::runtime_internal {
 
@@ -42,12 +44,18 @@ class KeyedRouter final : public LineRouter {
   using KeySelector = std::function<K(const In&)>;
   using TimestampExtractor = std::function<TimestampMs(const In&)>;
 
-  // Without an extractor elements have no event time.
+  // Without an extractor elements have no event time. One that is further
+  // ahead of the clock than `max_ahead` is malformed; a null clock is the
+  // system's.
   KeyedRouter(int shards, LineDeserializer deserializer,
-              KeySelector key_selector, TimestampExtractor timestamp_extractor)
+              KeySelector key_selector, TimestampExtractor timestamp_extractor,
+              std::optional<std::chrono::milliseconds> max_ahead,
+              std::shared_ptr<const TtlClock> clock)
       : deserializer_(std::move(deserializer)),
         key_selector_(std::move(key_selector)),
-        timestamp_extractor_(std::move(timestamp_extractor)) {
+        timestamp_extractor_(std::move(timestamp_extractor)),
+        max_ahead_(max_ahead),
+        clock_(clock != nullptr ? std::move(clock) : SystemClock()) {
     for (int shard = 0; shard < shards; ++shard) {
       batches_.push_back(std::make_unique<KeyedBatch<K, In>>());
     }
@@ -78,10 +86,8 @@ class KeyedRouter final : public LineRouter {
         element.timestamp_ms = timestamp_extractor_(element.value);
         return absl::OkStatus();
       }));
-      if (*element.timestamp_ms < 0 || *element.timestamp_ms == kNeverExpires) {
-        return "its timestamp of " + std::to_string(*element.timestamp_ms) +
-               " ms is out of range";
-      }
+      std::optional<std::string> refused = RefuseTime(*element.timestamp_ms);
+      if (refused) return refused;
     }
     KeyedBatch<K, In>& batch = *batches_[shard];
     batch.elements.push_back(std::move(element));
@@ -95,6 +101,22 @@ class KeyedRouter final : public LineRouter {
   }
 
  private:
+  // Why an element with this timestamp is malformed; nullopt if it is not.
+  std::optional<std::string> RefuseTime(TimestampMs timestamp_ms) const {
+    std::string why;
+    if (timestamp_ms < 0 || timestamp_ms == kNeverExpires) {
+      why = "out of range";
+    } else if (max_ahead_ &&
+               timestamp_ms >
+                   SaturatingAdd(clock_->NowMs(), max_ahead_->count())) {
+      why = "more than " + std::to_string(max_ahead_->count()) +
+            " ms ahead of the clock";
+    } else {
+      return std::nullopt;
+    }
+    return "its timestamp of " + std::to_string(timestamp_ms) + " ms is " + why;
+  }
+
   std::size_t ShardOf(const K& key) {
     if (batches_.size() == 1) return 0;
     key_bytes_.clear();
@@ -106,6 +128,8 @@ class KeyedRouter final : public LineRouter {
   const LineDeserializer deserializer_;
   const KeySelector key_selector_;
   const TimestampExtractor timestamp_extractor_;
+  const std::optional<std::chrono::milliseconds> max_ahead_;
+  const std::shared_ptr<const TtlClock> clock_;
   std::vector<std::unique_ptr<KeyedBatch<K, In>>> batches_;
   std::string key_bytes_;
 };

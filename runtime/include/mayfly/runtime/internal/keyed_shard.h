@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/event_time.h"
 #include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/runtime/internal/keyed_operator.h"
@@ -28,15 +29,16 @@ class KeyedShard final : public Shard {
   using FunctionFactory = typename Operator::FunctionFactory;
   using LineSerializer = std::function<void(const Out&, std::string&)>;
 
-  KeyedShard(ShardInfo info, FunctionFactory make_function,
-             LineSerializer serializer)
+  KeyedShard(ShardInfo info, const EventTimeOptions& event_time,
+             FunctionFactory make_function, LineSerializer serializer)
       : info_(std::move(info)),
+        event_time_(event_time),
         make_function_(std::move(make_function)),
         serializer_(std::move(serializer)) {}
 
   absl::Status Open(const BackendOptions& options) override {
-    MAYFLY_ASSIGN_OR_RETURN(operator_,
-                            Operator::Open(info_, options, make_function_));
+    MAYFLY_ASSIGN_OR_RETURN(
+        operator_, Operator::Open(info_, event_time_, options, make_function_));
     return absl::OkStatus();
   }
 
@@ -71,6 +73,19 @@ class KeyedShard final : public Shard {
     return operator_->backend().watermark();
   }
 
+  std::uint64_t late_elements() const override {
+    return operator_->late_elements();
+  }
+
+  bool clock_jumped() const override {
+    return operator_->backend().clock_jumped();
+  }
+
+  absl::StatusOr<CleanUpResult> CleanUpInBackground(
+      std::uint64_t entries_max) override {
+    return operator_->backend().CleanUpInBackground(entries_max);
+  }
+
   absl::StatusOr<std::vector<StateStatistics>> Statistics(
       std::uint64_t visits_max) override {
     return operator_->backend().Statistics(visits_max);
@@ -103,6 +118,7 @@ class KeyedShard final : public Shard {
   };
 
   const ShardInfo info_;
+  const EventTimeOptions event_time_;
   const FunctionFactory make_function_;
   const LineSerializer serializer_;
   std::unique_ptr<Operator> operator_;

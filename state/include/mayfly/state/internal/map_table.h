@@ -197,6 +197,7 @@ class MapTable final
     }
     changes_.Clear();
     cleared_.clear();
+    scan_.reset();
   }
 
   void VisitSegment(std::size_t segment,
@@ -254,8 +255,8 @@ class MapTable final
   // A map whose entries are about to be walked: those in the table first, then
   // those that only the store has.
   struct Walk {
-    Slot* slot = nullptr;                   // Null: none in the table.
-    std::unique_ptr<ByteStore::Scan> scan;  // Null: none only in the store.
+    Slot* slot = nullptr;             // Null: none in the table.
+    ByteStore::Scan* scan = nullptr;  // Null: none only in the store.
 
     bool InTable(const UK& key) const {
       return slot != nullptr && slot->entries.contains(key);
@@ -295,6 +296,7 @@ class MapTable final
   auto BeginCall() {
     this->CountAccess();
     ++calls_;
+    scan_.reset();
     return loan_.Recall();
   }
 
@@ -389,17 +391,19 @@ class MapTable final
   // Makes the current key's map ready to be walked. A small one that is worth
   // it is read whole, so that the next walk finds it in the table.
   absl::StatusOr<Walk> BeginWalk() {
-    Walk walk{this->FindSlot(), nullptr};
+    Walk walk{.slot = this->FindSlot()};
     if (!has_store() || (walk.slot != nullptr && walk.slot->complete)) {
       return walk;
     }
     MakePrefix(this->key(), key_bytes_);
-    walk.scan = this->store().ScanPrefix(key_bytes_);
+    scan_ = this->store().ScanPrefix(key_bytes_);
+    walk.scan = scan_.get();
     if (!this->Admit(this->hash())) return walk;
     std::size_t read = 0;
     for (; walk.scan->Valid(); walk.scan->Next()) {
       if (++read > kReadWholeEntriesMax) {
-        walk.scan = this->store().ScanPrefix(key_bytes_);
+        scan_ = this->store().ScanPrefix(key_bytes_);
+        walk.scan = scan_.get();
         return walk;
       }
       MAYFLY_ASSIGN_OR_RETURN(auto decoded, DecodeStored(*walk.scan));
@@ -409,7 +413,8 @@ class MapTable final
       if (inserted) CountStored(*walk.slot, it->first, it->second);
     }
     MAYFLY_RETURN_IF_ERROR(walk.scan->status());
-    walk.scan.reset();
+    scan_.reset();
+    walk.scan = nullptr;
     if (walk.slot != nullptr) {
       walk.slot->complete = true;
       walk.slot->used = true;
@@ -519,7 +524,11 @@ class MapTable final
   Entry fetched_;
   // The value last removed by a read, which may have been returned.
   UV expired_{};
+  // How often the state was used, which ends the walk under way.
   std::uint64_t calls_ = 0;
+  // Of the walk under way, which may be abandoned at any time: what it pins in
+  // the database is free again at the next call.
+  std::unique_ptr<ByteStore::Scan> scan_;
   Loan<UV> loan_;
 };
 

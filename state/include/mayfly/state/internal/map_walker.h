@@ -125,6 +125,8 @@ class MapWalker final : public MapCursor<UK, UV> {
       }
     }
     status_ = walk_.scan->status();
+    table_->scan_.reset();
+    walk_.scan = nullptr;
     return nullptr;
   }
 
