@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "mayfly/state/internal/list_table.h"
 #include "mayfly/state/internal/map_table.h"
+#include "mayfly/state/internal/state_sweep.h"
 #include "mayfly/state/internal/value_table.h"
 #include "tests/unit/state/fake_store.h"
 #include "tests/unit/state/test_shard.h"
@@ -173,6 +174,51 @@ TEST(ChangedMemoryTest, CountsAnEntryThatIsRenewed) {
   value.At(10);
   Must(value->Value().status());
   EXPECT_GE(value.memory.changed, large.size());
+}
+
+// A hot list or map that is replaced over and over holds no more than it holds.
+TEST(ChangedMemoryTest, ShrinksWithWhatIsReplaced) {
+  List list(50);
+  list.SetKey("k");
+  Must(list->Update({std::string(1000, 'x')}));
+  const std::size_t list_once = list.memory.changed;
+  for (int i = 0; i < 100; ++i) {
+    Must(list->Update({std::string(1000, 'x')}));
+  }
+  EXPECT_EQ(list.memory.changed, list_once);
+
+  Map map(50);
+  map.SetKey("k");
+  Must(map->Clear());
+  Must(map->Put("m", std::string(1000, 'x')));
+  const std::size_t map_once = map.memory.changed;
+  for (int i = 0; i < 100; ++i) {
+    Must(map->Clear());
+    Must(map->Put("m", std::string(1000, 'x')));
+  }
+  EXPECT_EQ(map.memory.changed, map_once);
+}
+
+TEST(ChangedMemoryTest, ShrinksWithElementsThatExpire) {
+  List list(50);
+  list.SetKey("k");
+  Must(list->Update({std::string(1'000'000, 'x')}));
+  list.At(50);
+  Must(list->Get().status());
+  EXPECT_LT(list.memory.changed, 1'000'000u);
+}
+
+// Removals that clean-up has found wait for a commit as well.
+TEST(ChangedMemoryTest, CountsWhatCleanUpRemoves) {
+  Value value(50);
+  value.SetKey(std::string(100, 'k'));
+  Must(value->Update("v"));
+  value.Commit();
+  EXPECT_EQ(value.memory.changed, 0u);
+  const auto sweep = state_internal::MakeStoreSweep(
+      &*value, state_internal::StateKind::kValue);
+  EXPECT_EQ(sweep->Step(50)->removed, 1u);
+  EXPECT_GE(value.memory.changed, 100u);
 }
 
 }  // namespace
