@@ -45,6 +45,11 @@ inline StateTtlConfig::Builder LongTtl() {
   return StateTtlConfig::NewBuilder(std::chrono::hours(24));
 }
 
+// The same without any clean-up in the background, for what that costs.
+inline StateTtlConfig::Builder LongTtlWithoutCleanup() {
+  return LongTtl().DisableCleanupInBackground();
+}
+
 // For a state without one.
 inline StateTtlConfig::Builder NoTtl() {
   return StateTtlConfig::NewInfiniteBuilder().SetUpdateType(

@@ -36,9 +36,10 @@ int main(int argc, char** argv) {
   RegisterHeapValue(registration);
   RegisterHeapCollections(registration);
   RegisterRocksdbValue(registration);
-  RegisterRocksdbRefresh(registration);
+  RegisterRefresh(registration);
   RegisterRocksdbList(registration);
   RegisterRocksdbMap(registration);
+  RegisterAccumulators(registration);
   RegisterCompaction(registration);
   const bool has_run = benchmark::RunSpecifiedBenchmarks() > 0;
   // Now, while RocksDB's globals are still there for the databases to close.

@@ -88,10 +88,13 @@ void RegisterGet(const Registration& registration) {
       {.name = "rocksdb/value/get_cold",
        .operations = scale.operations,
        .contenders = {keys.Mayfly("mayfly", scale.commit_every, LongTtl()),
+                      keys.Mayfly("incremental", scale.commit_every,
+                                  LongTtl().CleanupIncrementally(5, false)),
                       keys.Mayfly("mayfly_no_ttl", scale.commit_every, NoTtl()),
                       keys.Rocksdb("rocksdb", true)},
        .comparisons = {{"mayfly", "rocksdb", 0.95},
-                       {"mayfly", "mayfly_no_ttl", 0.95}}},
+                       {"mayfly", "mayfly_no_ttl", 0.95},
+                       {"incremental", "mayfly", 0.8}}},
       registration);
 }
 

@@ -58,16 +58,15 @@ class AgeingValues {
   MayflyValues<std::string, std::string> values_;
 };
 
-}  // namespace
-
-void RegisterRocksdbRefresh(const Registration& registration) {
-  const Scale scale = registration.scale;
-  const std::size_t keys = scale.keys / 2;
-  const Work work{KeysOf<std::string>(Uniform(scale.operations, keys)), kGet,
+void Register(const Registration& registration, const std::string& name,
+              BackendKind kind, std::size_t keys, std::size_t operations) {
+  const Work work{KeysOf<std::string>(Uniform(operations, keys)), kGet,
                   NoReadBack()};
   const ShardOptions options{
+      .kind = kind,
       .table_bytes_max = keys / 10 * TableBytesOfValue(kValueBytes),
-      .commit_every = scale.commit_every};
+      .commit_every =
+          kind == BackendKind::kHeap ? 0 : registration.scale.commit_every};
   const auto mayfly = [=](const StateTtlConfig::Builder& ttl) {
     return [=] {
       return work.On(Loaded<std::string, std::string>(
@@ -81,8 +80,8 @@ void RegisterRocksdbRefresh(const Registration& registration) {
         .SetRefreshGranularity(granularity);
   };
   RegisterWorkload(
-      {.name = "rocksdb/value/get_refreshing",
-       .operations = scale.operations,
+      {.name = name,
+       .operations = operations,
        .contenders = {{"on_create_and_write",
                        mayfly(StateTtlConfig::NewBuilder(kTtl))},
                       {"on_read_20th", mayfly(refreshing(kTtl / 20))},
@@ -90,6 +89,16 @@ void RegisterRocksdbRefresh(const Registration& registration) {
        .comparisons = {{"on_read_20th", "on_create_and_write", 0.7},
                        {"on_read_always", "on_create_and_write", 0.4}}},
       registration);
+}
+
+}  // namespace
+
+void RegisterRefresh(const Registration& registration) {
+  const Scale& scale = registration.scale;
+  Register(registration, "heap/value/get_refreshing", BackendKind::kHeap,
+           scale.heap_keys, scale.heap_operations);
+  Register(registration, "rocksdb/value/get_refreshing", BackendKind::kRocksdb,
+           scale.keys / 2, scale.operations);
 }
 
 }  // namespace mayfly::bench
