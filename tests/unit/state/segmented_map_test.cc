@@ -142,6 +142,24 @@ TEST(SegmentedMapTest, ErasingAnotherEntryDoesNotMoveValues) {
   EXPECT_EQ(*value, 1);
 }
 
+// Row 124: a walk over a segment from which most has gone costs more than its
+// entries, until its memory is given back.
+TEST(SegmentedMapTest, Row124ASparseSegmentIsCountedAndShrunk) {
+  IntMap map;
+  for (std::int64_t key = 0; key < 7000; ++key) Insert(map, key) = key;
+  const std::size_t full = map.SegmentCost(0);
+  EXPECT_GE(full, 7000u);
+  map.ShrinkIfSparse(0);
+  EXPECT_EQ(map.SegmentCost(0), full);
+  map.EraseIf(0, [](std::int64_t key, std::int64_t) { return key >= 10; });
+  EXPECT_GE(map.SegmentCost(0), 8000u / 16);
+  map.ShrinkIfSparse(0);
+  EXPECT_LT(map.SegmentCost(0), 20u);
+  for (std::int64_t key = 0; key < 10; ++key) {
+    EXPECT_EQ(*Find(map, key), key);
+  }
+}
+
 // A key whose hash says as little as a test wants.
 struct PoorlyHashed {
   std::int64_t number = 0;

@@ -103,6 +103,30 @@ TEST_P(KeyedFunctionHarnessTest, ProcessingTimeIsTheClocks) {
   EXPECT_THAT(harness->output(), ElementsAre(1, 2, 1));
 }
 
+TEST_P(KeyedFunctionHarnessTest, BoundsEventTimeAsAJobDoes) {
+  Harness::Options options;
+  options.key_selector = [](const Tick& tick) { return tick.key; };
+  options.function_factory = [] {
+    return std::make_unique<Counter>(TimeCharacteristic::kEventTime);
+  };
+  options.timestamp_extractor = [](const Tick& tick) { return tick.time_ms; };
+  options.event_time = {.max_out_of_orderness = std::chrono::milliseconds(50),
+                        .allowed_lateness = std::chrono::milliseconds(10)};
+  options.backend = GetParam();
+  const auto harness = *Harness::Open(options);
+  EXPECT_THAT(harness->ProcessElement({"a", 1000}), IsOk());
+  EXPECT_EQ(harness->backend().watermark(), 950);
+  EXPECT_THAT(harness->ProcessElement({"a", 941}), IsOk());
+  EXPECT_THAT(harness->ProcessElement({"a", 940}), IsOk());
+  EXPECT_THAT(harness->output(), ElementsAre(1, 2));
+  EXPECT_EQ(harness->late_elements(), 1u);
+
+  options.event_time.allowed_lateness = std::chrono::milliseconds(-1);
+  EXPECT_THAT(Harness::Open(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("allowed_lateness")));
+}
+
 TEST_P(KeyedFunctionHarnessTest, EventTimeIsTheElements) {
   const auto harness = Open(TimeCharacteristic::kEventTime);
   EXPECT_THAT(harness->ProcessElement({"a", 1000}), IsOk());

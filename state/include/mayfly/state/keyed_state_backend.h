@@ -16,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +28,7 @@
 #include "mayfly/state/clean_up.h"
 #include "mayfly/state/internal/aggregating_table.h"
 #include "mayfly/state/internal/backend_core.h"
+#include "mayfly/state/internal/key_type.h"
 #include "mayfly/state/internal/list_table.h"
 #include "mayfly/state/internal/map_table.h"
 #include "mayfly/state/internal/reducing_table.h"
@@ -48,11 +48,7 @@ namespace mayfly {
 // Lifetime: owns its states. What is not committed when it goes is forgotten;
 // a restart begins at the last commit.
 template <Serializable K>
-class KeyedStateBackend {
-  static_assert(!std::is_floating_point_v<K>,
-                "A floating-point number cannot be a key: NaN is not equal to "
-                "itself, and 0.0 is equal to -0.0, which has other bytes.");
-
+class KeyedStateBackend : state_internal::RequireKeyType<K> {
  public:
   // Opens the directory, or makes it, at its last commit.
   // Errors: kInvalidArgument for options out of range; kFailedPrecondition if

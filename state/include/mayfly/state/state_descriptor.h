@@ -10,10 +10,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "mayfly/serde/serializer.h"
+#include "mayfly/state/internal/key_type.h"
 #include "mayfly/state/ttl_config.h"
 
 namespace mayfly {
@@ -104,11 +104,8 @@ class ListStateDescriptor : public StateDescriptor {
 
 // A map per key; each entry expires by itself.
 template <Serializable UK, Serializable UV>
-class MapStateDescriptor : public StateDescriptor {
-  static_assert(!std::is_floating_point_v<UK>,
-                "A floating-point number cannot be a key: NaN is not equal to "
-                "itself, and 0.0 is equal to -0.0, which has other bytes.");
-
+class MapStateDescriptor : public StateDescriptor,
+                           state_internal::RequireKeyType<UK> {
  public:
   explicit MapStateDescriptor(std::string name)
       : StateDescriptor(std::move(name)) {}

@@ -289,7 +289,7 @@ class MapTable final
         });
     counts.removed += removed;
     if (removed > 0 && slot.entries.size() < slot.entries.capacity() / 8) {
-      slot.entries.rehash(slot.entries.size() * 2);
+      slot.entries.rehash(0);
     }
   }
 

@@ -82,7 +82,7 @@ class SegmentedMap {
   void ShrinkIfSparse(std::size_t i) {
     Segment& segment = *segments_[i];
     if (segment.capacity() > 128 && segment.size() < segment.capacity() / 8) {
-      segment.rehash(segment.size() * 2);
+      segment.rehash(0);
     }
   }
 
