@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "compaction/file_times_collector.h"
 #include "compaction/list_merge_operator.h"
 #include "compaction/ttl_compaction_filter.h"
 #include "mayfly/serde/internal/status_macros.h"
@@ -10,6 +11,7 @@
 namespace mayfly {
 namespace {
 
+using compaction_internal::FileTimesCollectorFactory;
 using compaction_internal::ListAppendOperator;
 using compaction_internal::TtlCompactionFilterFactory;
 using compaction_internal::TtlListAppendOperator;
@@ -103,6 +105,8 @@ void ConfigureTtlColumnFamily(std::shared_ptr<ColumnFamilyTtl> ttl,
     options->periodic_compaction_seconds =
         static_cast<std::uint64_t>(ttl->periodic_compaction()->count());
   }
+  options->table_properties_collector_factories.push_back(
+      std::make_shared<FileTimesCollectorFactory>(ttl->layout()));
   options->compaction_filter_factory =
       std::make_shared<TtlCompactionFilterFactory>(std::move(ttl));
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "compaction/drop_filter.h"
 #include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/internal/string_view.h"
 
@@ -158,6 +159,10 @@ TtlCompactionFilterFactory::CreateCompactionFilter(
     const rocksdb::CompactionFilter::Context& /*context*/) {
   if (ttl_->layout() == EntryLayout::kDisabled) return nullptr;
   try {
+    const DropTarget* const target = DropScope::Current();
+    if (target != nullptr && target->ttl == ttl_.get()) {
+      return std::make_unique<DropFilter>(ttl_, *target);
+    }
     return std::make_unique<TtlCompactionFilter>(ttl_);
   } catch (...) {  // Out of memory: the compaction goes on without a filter.
     return nullptr;

@@ -4,6 +4,7 @@
 // must uncover nothing, and must have been expired.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "mayfly/compaction/expiry_sweep.h"
 #include "mayfly/serde/entry_codec.h"
 #include "rocksdb/env.h"
 #include "tests/unit/compaction/test_database.h"
@@ -43,7 +45,7 @@ class RandomHistoryTest : public ::testing::TestWithParam<EntryLayout> {
 
   void Step() {
     const std::string key(1, static_cast<char>('a' + Below(kKeys)));
-    switch (Below(8)) {
+    switch (Below(9)) {
       case 0:
         database_.Put(key, model_[key] = RandomEntry());
         break;
@@ -74,6 +76,9 @@ class RandomHistoryTest : public ::testing::TestWithParam<EntryLayout> {
       case 7:
         CompactSomeLevels();
         break;
+      case 8:
+        Sweep();
+        break;
     }
   }
 
@@ -88,6 +93,19 @@ class RandomHistoryTest : public ::testing::TestWithParam<EntryLayout> {
     }
     // Level 0 cannot be compacted into itself in part.
     if (files > 0 && last > 0) database_.CompactLevels(levels, last);
+  }
+
+  // Drops and compacts what any share of has expired, or a certain one.
+  void Sweep() {
+    ExpirySweep sweep(&database_.db(), database_.handle(),
+                      database_.shared_ttl());
+    const SweepOptions options{
+        .expired_share = Below(2) == 0 ? 0.001 : 0.5,
+        .staleness_max = std::chrono::milliseconds(1000)};
+    const SweepReport report =
+        sweep.Run(options, database_.clock().now_ms).value();
+    files_dropped_ += report.files_dropped;
+    compactions_ += report.compactions;
   }
 
   // What a reader may see of stored bytes.
@@ -129,6 +147,8 @@ class RandomHistoryTest : public ::testing::TestWithParam<EntryLayout> {
   std::optional<rocksdb::ManagedSnapshot> snapshot_;
   std::map<std::string, std::string> model_;
   std::mt19937_64 random_;
+  std::uint64_t files_dropped_ = 0;
+  std::uint64_t compactions_ = 0;
 };
 
 TEST_P(RandomHistoryTest, AgreesWithAPlainModel) {
@@ -142,6 +162,8 @@ TEST_P(RandomHistoryTest, AgreesWithAPlainModel) {
     }
   }
   EXPECT_GT(database_.ttl().counters().records_removed, 50);
+  EXPECT_GT(files_dropped_, 20u);
+  EXPECT_GT(compactions_, 100u);
 
   snapshot_.reset();
   database_.clock().now_ms += 10 * kTtlMs;

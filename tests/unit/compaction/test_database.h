@@ -48,6 +48,7 @@ class TestDatabase {
   TestClock& clock() { return *clock_; }
   const std::shared_ptr<TestClock>& shared_clock() { return clock_; }
   ColumnFamilyTtl& ttl() { return *ttl_; }
+  const std::shared_ptr<ColumnFamilyTtl>& shared_ttl() { return ttl_; }
   rocksdb::DB& db() { return *db_; }
 
   // Adds a column family, as a state registered later does. The default one is

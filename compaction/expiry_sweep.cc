@@ -1,0 +1,134 @@
+#include "mayfly/compaction/expiry_sweep.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "compaction/drop_filter.h"
+#include "mayfly/serde/internal/status_macros.h"
+
+namespace mayfly {
+namespace {
+
+using compaction_internal::DropScope;
+using compaction_internal::DropTarget;
+
+absl::Status Failed(const ColumnFamilyTtl& ttl, absl::string_view what,
+                    const rocksdb::Status& status) {
+  const std::string message =
+      absl::StrCat("state '", ttl.name(), "': ", what, ": ", status.ToString());
+  if (status.IsNoSpace()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(message, "; free some space"));
+  }
+  if (status.IsCorruption()) {
+    return absl::DataLossError(
+        absl::StrCat(message, "; restore an earlier copy of the directory"));
+  }
+  return absl::UnavailableError(message);
+}
+
+// Another compaction has the file, or has already taken it away.
+bool IsTaken(const rocksdb::Status& status) {
+  return status.IsAborted() || status.IsInvalidArgument();
+}
+
+}  // namespace
+
+SweepReport& SweepReport::operator+=(const SweepReport& other) {
+  files_dropped += other.files_dropped;
+  bytes_dropped += other.bytes_dropped;
+  compactions += other.compactions;
+  bytes_read += other.bytes_read;
+  bytes_written += other.bytes_written;
+  flushes += other.flushes;
+  steps_left += other.steps_left;
+  return *this;
+}
+
+ExpirySweep::ExpirySweep(rocksdb::DB* db,
+                         rocksdb::ColumnFamilyHandle* column_family,
+                         std::shared_ptr<ColumnFamilyTtl> ttl)
+    : db_(db), column_family_(column_family), ttl_(std::move(ttl)) {}
+
+absl::StatusOr<SweepReport> ExpirySweep::Run(const SweepOptions& options,
+                                             TimestampMs now_ms) {
+  MAYFLY_RETURN_IF_ERROR(Validate(options));
+  SweepReport report;
+  const std::optional<PurgePoint> purge = ttl_->ReadPurgePoint();
+  if (!purge) return report;
+  MAYFLY_RETURN_IF_ERROR(FlushIfOld(options, now_ms, report));
+  MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files, Files());
+  for (const SweepStep& step : PlanSweep(files, *purge, options)) {
+    if (step.action == SweepAction::kCompact &&
+        report.bytes_read >= options.bytes_max) {
+      ++report.steps_left;
+      continue;
+    }
+    MAYFLY_RETURN_IF_ERROR(RunStep(step, *purge, report));
+  }
+  totals_ += report;
+  return report;
+}
+
+absl::Status ExpirySweep::FlushIfOld(const SweepOptions& options,
+                                     TimestampMs now_ms, SweepReport& report) {
+  std::uint64_t entries = 0;
+  db_->GetIntProperty(column_family_,
+                      rocksdb::DB::Properties::kNumEntriesActiveMemTable,
+                      &entries);
+  if (entries == 0) {
+    unflushed_since_ms_.reset();
+    return absl::OkStatus();
+  }
+  if (!unflushed_since_ms_) unflushed_since_ms_ = now_ms;
+  if (now_ms <
+      SaturatingAdd(*unflushed_since_ms_, options.staleness_max.count() / 2)) {
+    return absl::OkStatus();
+  }
+  const rocksdb::Status status =
+      db_->Flush(rocksdb::FlushOptions(), column_family_);
+  if (!status.ok()) return Failed(*ttl_, "cannot write to a file", status);
+  unflushed_since_ms_.reset();
+  ++report.flushes;
+  return absl::OkStatus();
+}
+
+absl::Status ExpirySweep::RunStep(const SweepStep& step,
+                                  const PurgePoint& purge,
+                                  SweepReport& report) {
+  rocksdb::CompactionOptions options;
+  // That of the column family.
+  options.compression = rocksdb::kDisableCompressionOption;
+  options.output_file_size_limit =
+      db_->GetOptions(column_family_).target_file_size_base;
+  // See DropScope.
+  options.max_subcompactions = 1;
+  const DropTarget target{.ttl = ttl_.get(),
+                          .smallest_key = step.smallest_key,
+                          .largest_key = step.largest_key,
+                          .purge = purge};
+  std::optional<DropScope> drop;
+  if (step.action == SweepAction::kDrop) drop.emplace(target);
+  rocksdb::CompactionJobInfo job;
+  const rocksdb::Status status = db_->CompactFiles(
+      options, column_family_, {step.file}, step.output_level,
+      /*output_path_id=*/-1, /*output_file_names=*/nullptr, &job);
+  if (IsTaken(status)) {
+    ++report.steps_left;
+    return absl::OkStatus();
+  }
+  if (!status.ok()) return Failed(*ttl_, "cannot compact", status);
+  if (step.action == SweepAction::kDrop) {
+    ++report.files_dropped;
+    report.bytes_dropped += step.bytes;
+    return absl::OkStatus();
+  }
+  ++report.compactions;
+  report.bytes_read += job.stats.total_input_bytes;
+  report.bytes_written += job.stats.total_output_bytes;
+  return absl::OkStatus();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,78 @@
+// Makes the expired bytes of one column family leave the disk, also when nobody
+// writes: RocksDB by itself compacts nothing then.
+//
+//   ExpirySweep sweep(db, handle, ttl);
+//   absl::StatusOr<SweepReport> report = sweep.Run(options, clock.NowMs());
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mayfly/compaction/sweep_plan.h"
+#include "mayfly/compaction/ttl_column_family.h"
+#include "rocksdb/db.h"
+
+namespace mayfly {
+
+// What sweeps have done.
+// Unit: bytes of files, as they lie on disk.
+struct SweepReport {
+  std::uint64_t files_dropped = 0;
+  std::uint64_t bytes_dropped = 0;
+  std::uint64_t compactions = 0;
+  // Read by those compactions and written by them; the difference is free.
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t flushes = 0;
+  // Steps that were put off: another compaction had the file, or the sweep had
+  // done enough.
+  std::uint64_t steps_left = 0;
+
+  SweepReport& operator+=(const SweepReport& other);
+  friend bool operator==(const SweepReport&, const SweepReport&) = default;
+};
+
+// Threads: one at a time; the database is in use by others meanwhile.
+class ExpirySweep {
+ public:
+  // Lifetime: the database and the handle outlive this. The column family is
+  // one that `ttl` configured.
+  ExpirySweep(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* column_family,
+              std::shared_ptr<ColumnFamilyTtl> ttl);
+
+  // Looks at the files, and drops or compacts those that are worth it. What
+  // lies in memory is written to a file first when it has lain there for half
+  // of the staleness allowed. Runs compactions on the thread that calls it.
+  // Does nothing while the purge clock cannot tell the time.
+  // Errors: kInvalidArgument for options out of range; kResourceExhausted,
+  // kDataLoss and kUnavailable as RocksDB has it.
+  absl::StatusOr<SweepReport> Run(const SweepOptions& options,
+                                  TimestampMs now_ms);
+
+  // What all runs together have done.
+  const SweepReport& totals() const { return totals_; }
+
+  // The files as of now.
+  // Errors: as ListFileExpiry().
+  absl::StatusOr<std::vector<FileExpiry>> Files() const {
+    return ListFileExpiry(*db_, column_family_);
+  }
+
+ private:
+  absl::Status FlushIfOld(const SweepOptions& options, TimestampMs now_ms,
+                          SweepReport& report);
+  absl::Status RunStep(const SweepStep& step, const PurgePoint& purge,
+                       SweepReport& report);
+
+  rocksdb::DB* const db_;
+  rocksdb::ColumnFamilyHandle* const column_family_;
+  const std::shared_ptr<ColumnFamilyTtl> ttl_;
+  // Since when something has been seen in memory.
+  std::optional<TimestampMs> unflushed_since_ms_;
+  SweepReport totals_;
+};
+
+}  // namespace mayfly
