@@ -36,17 +36,6 @@ bool IsTaken(const rocksdb::Status& status) {
 
 }  // namespace
 
-SweepReport& SweepReport::operator+=(const SweepReport& other) {
-  files_dropped += other.files_dropped;
-  bytes_dropped += other.bytes_dropped;
-  compactions += other.compactions;
-  bytes_read += other.bytes_read;
-  bytes_written += other.bytes_written;
-  flushes += other.flushes;
-  steps_left += other.steps_left;
-  return *this;
-}
-
 ExpirySweep::ExpirySweep(rocksdb::DB* db,
                          rocksdb::ColumnFamilyHandle* column_family,
                          std::shared_ptr<ColumnFamilyTtl> ttl)

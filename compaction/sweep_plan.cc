@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace mayfly {
 namespace {
 
@@ -97,26 +95,6 @@ bool ComesFirst(const SweepStep& a, const SweepStep& b) {
 }
 
 }  // namespace
-
-absl::Status Validate(const SweepOptions& options) {
-  if (!(options.expired_share > 0 && options.expired_share <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("SweepOptions: expired_share must be above 0 and at most "
-                     "1, got ",
-                     options.expired_share));
-  }
-  if (options.staleness_max < std::chrono::seconds(1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("SweepOptions: staleness_max must be at least 1000 ms, "
-                     "got ",
-                     options.staleness_max.count(), " ms"));
-  }
-  if (options.bytes_max == 0) {
-    return absl::InvalidArgumentError(
-        "SweepOptions: bytes_max must be > 0, got 0");
-  }
-  return absl::OkStatus();
-}
 
 std::vector<SweepStep> PlanSweep(const std::vector<FileExpiry>& files,
                                  const PurgePoint& purge,

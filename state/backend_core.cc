@@ -262,6 +262,21 @@ absl::Status BackendCore::Commit(std::string_view position) {
   return absl::OkStatus();
 }
 
+absl::Status BackendCore::Compact() {
+  RecallAll();
+  MAYFLY_RETURN_IF_ERROR(CompactStored());
+  for (auto& [name, state] : states_) {
+    StateTable& table = *state.table;
+    if (state.sweep == nullptr || table.context().store == nullptr) continue;
+    const TimestampMs purge_ms =
+        purge_clock(state.spec.ttl->time_characteristic())->NowMs();
+    for (std::size_t i = 0; i < table.segment_count(); ++i) {
+      table.SweepSegment(i, purge_ms);
+    }
+  }
+  return absl::OkStatus();
+}
+
 const std::string& BackendCore::committed_position() const {
   return last_commit_->position();
 }

@@ -101,7 +101,7 @@ class HeapBackend final : public BackendCore {
     return visited;
   }
 
-  absl::Status Compact() override { return absl::OkStatus(); }
+  absl::Status CompactStored() override { return absl::OkStatus(); }
 
  private:
   bool persistent() const { return !options().directory.empty(); }

@@ -14,6 +14,7 @@
 #include "state/rocksdb_options.h"
 #include "state/rocksdb_status.h"
 #include "state/rocksdb_store.h"
+#include "state/rocksdb_sweeper.h"
 #include "state/shard_record.h"
 #include "state/state_registry.h"
 
@@ -43,6 +44,7 @@ class RocksdbBackend final : public BackendCore {
                                        : StorageResources::Create({}))) {}
 
   ~RocksdbBackend() override {
+    sweeper_->Close();
     // A walk that was given up may still hold an iterator.
     states().clear();
     for (auto& [name, family] : families_) {
@@ -138,7 +140,11 @@ class RocksdbBackend final : public BackendCore {
     return std::max(estimate, visited + 1);
   }
 
-  absl::Status Compact() override {
+  std::shared_ptr<DiskSweeper> disk_sweeper() const override {
+    return sweeper_;
+  }
+
+  absl::Status CompactStored() override {
     for (auto& [name, family] : families_) {
       rocksdb::CompactRangeOptions compact;
       compact.bottommost_level_compaction =
@@ -199,6 +205,7 @@ class RocksdbBackend final : public BackendCore {
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(
         db_->CreateColumnFamily(family_options, state.name(), &family.handle),
         absl::StrCat("cannot create state '", state.name(), "'")));
+    AddToSweeper(state.name(), family);
     families_[state.name()] = std::move(family);
     return absl::OkStatus();
   }
@@ -247,6 +254,7 @@ class RocksdbBackend final : public BackendCore {
       Family& family = families_[names[i]];
       family.handle = handles[i];
       MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family));
+      AddToSweeper(names[i], family);
     }
     return absl::OkStatus();
   }
@@ -333,7 +341,15 @@ class RocksdbBackend final : public BackendCore {
                      "restore an earlier copy of the directory"));
   }
 
+  // Has the state swept, whether or not it is registered.
+  void AddToSweeper(const std::string& name, const Family& family) {
+    if (family.ttl == nullptr) return;
+    sweeper_->Add(name, db_.get(), family.handle, family.ttl);
+  }
+
   const std::shared_ptr<RocksdbResources> resources_;
+  const std::shared_ptr<RocksdbSweeper> sweeper_ =
+      std::make_shared<RocksdbSweeper>();
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
   // What MANIFEST.mayfly holds.

@@ -1,5 +1,6 @@
 #include "mayfly/state/internal/state_sweep.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "mayfly/serde/entry_codec.h"
@@ -46,6 +47,7 @@ class StoreSweep final : public StateSweep {
 
   absl::StatusOr<SweepCounts> Step(TimestampMs purge_ms) override {
     SweepCounts counts;
+    SweepTable(purge_ms);
     const auto scan = table_->context().store->ScanFrom(cursor_);
     for (std::size_t records = 0; scan->Valid(); scan->Next()) {
       if (++records > kStepRecords) {
@@ -67,9 +69,11 @@ class StoreSweep final : public StateSweep {
   void BeginRound() override {
     round_began_ = cursor_;
     came_round_ = false;
+    segments_swept_ = 0;
   }
   bool round_done() const override {
-    return came_round_ && cursor_ >= round_began_;
+    return came_round_ && cursor_ >= round_began_ &&
+           segments_swept_ >= table_->segment_count();
   }
 
   void WriteChanges(ChangeWriter& writer) const override {
@@ -86,6 +90,12 @@ class StoreSweep final : public StateSweep {
  private:
   // Enough that seeking to the cursor costs little beside it.
   static constexpr std::size_t kStepRecords = 1024;
+
+  // What lies in the table in front of the store is as stored as the rest.
+  void SweepTable(TimestampMs purge_ms) {
+    ++segments_swept_;
+    table_->SweepSegment(segment_cursor_++ % table_->segment_count(), purge_ms);
+  }
 
   bool IsExpired(TimestampMs timestamp_ms, TimestampMs purge_ms) const {
     return rule_.IsExpired(timestamp_ms, purge_ms);
@@ -118,7 +128,9 @@ class StoreSweep final : public StateSweep {
     // Rewriting a list for each element that expires would write a long one
     // over and over.
     if (live.size() * 2 > scan.value().size()) return;
-    counts.removed += expired;
+    // Of a list that merging has left empty nobody knows how many there were.
+    counts.removed +=
+        live.empty() ? std::max<std::uint64_t>(expired, 1) : expired;
     AddChange(scan.key(),
               live.empty() ? std::nullopt : std::optional(std::move(live)));
   }
@@ -136,6 +148,8 @@ class StoreSweep final : public StateSweep {
   std::string cursor_;
   std::string round_began_;
   bool came_round_ = false;
+  std::size_t segment_cursor_ = 0;
+  std::size_t segments_swept_ = 0;
   // Keys to delete, and lists of which only a part goes.
   std::vector<std::pair<std::string, std::optional<std::string>>> changes_;
 };

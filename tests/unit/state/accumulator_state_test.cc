@@ -167,6 +167,23 @@ TEST_P(AccumulatorStateTest, Row118AddNeverRevivesWhatHasExpired) {
   EXPECT_EQ(Read(mean), std::nullopt);
 }
 
+// Case C11: a clock that is wrong for a while takes nothing away.
+TEST_P(AccumulatorStateTest, CaseC11AddsToWhatAJumpHides) {
+  At(1'700'000'000'000);
+  auto& sum = GetSum(Ttl(60'000));
+  auto& mean = GetMean(Ttl(60'000));
+  shard_->SetCurrentKey("a");
+  Must(sum.Add(5));
+  Must(mean.Add(5));
+  shard_.clock().JumpToMs(4'102'444'800'000);
+  EXPECT_EQ(Read(sum), std::nullopt);
+  Must(sum.Add(3));
+  Must(mean.Add(3));
+  shard_.clock().JumpToMs(1'700'000'001'000);
+  EXPECT_EQ(Read(sum), 8);
+  EXPECT_EQ(Read(mean), "4 of 2");
+}
+
 TEST_P(AccumulatorStateTest, Row119LivesAsLongAsSomethingIsAdded) {
   auto& sum = GetSum(Ttl(100));
   shard_->SetCurrentKey("a");

@@ -115,8 +115,9 @@ class Shard {
     Close();
     absl::StatusOr<std::unique_ptr<KeyedStateBackend<K>>> opened =
         KeyedStateBackend<K>::Open(options);
-    if (opened.ok()) backend_ = *std::move(opened);
-    return opened.status();
+    if (!opened.ok()) return opened.status();
+    backend_ = *std::move(opened);
+    return absl::OkStatus();
   }
   void Reopen() { Must(TryReopen()); }
 

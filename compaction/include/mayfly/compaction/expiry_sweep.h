@@ -11,29 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/compaction/sweep_options.h"
 #include "mayfly/compaction/sweep_plan.h"
 #include "mayfly/compaction/ttl_column_family.h"
 #include "rocksdb/db.h"
 
 namespace mayfly {
-
-// What sweeps have done.
-// Unit: bytes of files, as they lie on disk.
-struct SweepReport {
-  std::uint64_t files_dropped = 0;
-  std::uint64_t bytes_dropped = 0;
-  std::uint64_t compactions = 0;
-  // Read by those compactions and written by them; the difference is free.
-  std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_written = 0;
-  std::uint64_t flushes = 0;
-  // Steps that were put off: another compaction had the file, or the sweep had
-  // done enough.
-  std::uint64_t steps_left = 0;
-
-  SweepReport& operator+=(const SweepReport& other);
-  friend bool operator==(const SweepReport&, const SweepReport&) = default;
-};
 
 // Threads: one at a time; the database is in use by others meanwhile.
 class ExpirySweep {

@@ -30,8 +30,9 @@ class AggregatingState {
 
   // Adds a value to the accumulator that is live, or to a new one if there is
   // none or it has expired, whatever is visible to readers. Stamps it with now.
-  // Errors: as Get(); kInternal if a function threw: the accumulator is then as
-  // that function left it.
+  // An accumulator that only a clock which has jumped calls expired is live.
+  // Errors: as Get(); kInternal if a function threw, kInvalidArgument if the
+  // accumulator has grown past 2 GiB: it is then as the function left it.
   virtual absl::Status Add(const In& value) = 0;
 
   // As Add(), but the accumulator lives for `ttl` from now, as explained at

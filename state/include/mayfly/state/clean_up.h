@@ -9,6 +9,8 @@ namespace mayfly {
 // Threads: a plain value.
 struct CleanUpResult {
   std::uint64_t entries_checked = 0;
+  // Of a list on RocksDB whose expired elements merging has left out already,
+  // one.
   std::uint64_t entries_removed = 0;
   // Every entry that was stored when this round of clean-up began, in this call
   // or in one before it, has been checked. The next call begins a new round.

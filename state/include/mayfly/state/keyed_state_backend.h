@@ -26,6 +26,7 @@
 #include "mayfly/state/aggregating_state.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/internal/aggregating_table.h"
 #include "mayfly/state/internal/backend_core.h"
 #include "mayfly/state/internal/key_type.h"
@@ -144,8 +145,9 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // last call ended, and removes the expired: for when there is nothing else to
   // do, and for tests. A step is a part of a table, or a stretch of the
   // database, so that a few thousand more may be checked. On RocksDB what it
-  // removes leaves the database with the next commit. Ends the validity of
-  // what states returned.
+  // removes leaves the database with the next commit, and a list is rewritten
+  // once at least half of it has expired. Ends the validity of what states
+  // returned.
   // Errors: kUnavailable or kDataLoss if the database cannot be read; what was
   // removed before that is removed.
   absl::StatusOr<CleanUpResult> CleanUp(
@@ -193,9 +195,19 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   }
 
   // Compacts all that is committed, which removes what had expired at the last
-  // commit. Takes as long as rewriting the database.
+  // commit. Takes as long as rewriting the database. Ends the validity of what
+  // states returned. On heap it does nothing.
   // Errors: kUnavailable or kDataLoss if that fails.
-  absl::Status Compact() { return core_->Compact(); }
+  absl::Status Compact() {
+    ++current_.changes;
+    return core_->Compact();
+  }
+
+  // Makes expired bytes leave the disk, on any thread; null on heap, where
+  // there are none. States that nobody has registered are swept too.
+  std::shared_ptr<DiskSweeper> disk_sweeper() const {
+    return core_->disk_sweeper();
+  }
 
  private:
   explicit KeyedStateBackend(std::unique_ptr<state_internal::BackendCore> core)

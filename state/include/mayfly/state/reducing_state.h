@@ -30,9 +30,10 @@ class ReducingState {
 
   // Folds a value into the one that is live; the first value, and the first
   // after the old one has expired, is taken as it is, whatever is visible to
-  // readers. Stamps the result with now.
-  // Errors: as Get(); kInternal if the reduce function threw, and the state is
-  // as it was.
+  // readers. Stamps the result with now. A value that only a clock which has
+  // jumped calls expired is live.
+  // Errors: as Get(); kInternal if the reduce function threw,
+  // kInvalidArgument if the result exceeds 2 GiB: the state is as it was.
   virtual absl::Status Add(T value) = 0;
 
   // As Add(), but the result lives for `ttl` from now, as explained at

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/internal/file_io.h"
 #include "mayfly/state/internal/loan.h"
 #include "mayfly/state/internal/shard_clock.h"
@@ -109,9 +110,12 @@ class BackendCore {
   absl::StatusOr<std::vector<StateStatistics>> Statistics(
       std::uint64_t visits_max);
 
-  // Compacts everything that is stored.
+  // Compacts everything that is stored, and forgets what of it was in a table.
   // Errors: kUnavailable or kDataLoss if that fails.
-  virtual absl::Status Compact() = 0;
+  absl::Status Compact();
+
+  // Null on heap.
+  virtual std::shared_ptr<DiskSweeper> disk_sweeper() const { return nullptr; }
 
  protected:
   BackendCore(const BackendOptions& options, DirectoryLock lock);
@@ -145,6 +149,9 @@ class BackendCore {
 
   // Makes the changes of all tables and `commit` durable as one step.
   virtual absl::Status WriteCommit(v1::CommitRecord& commit) = 0;
+
+  // Errors: kUnavailable or kDataLoss if that fails.
+  virtual absl::Status CompactStored() = 0;
 
   // Visits stored records of a state, about `visits_max` at most; returns the
   // estimate of how many there are in all, the number visited if that was all.

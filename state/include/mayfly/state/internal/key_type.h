@@ -26,8 +26,8 @@ struct HasFloatingPoint<std::tuple<Ts...>>
     : std::disjunction<HasFloatingPoint<Ts>...> {};
 
 template <typename A, typename B>
-struct HasFloatingPoint<std::pair<A, B>>
-    : HasFloatingPoint<std::tuple<A, B>> {};
+struct HasFloatingPoint<std::pair<A, B>> : HasFloatingPoint<std::tuple<A, B>> {
+};
 
 template <typename A, typename B>
 struct HasFloatingPoint<std::map<A, B>> : HasFloatingPoint<std::tuple<A, B>> {};

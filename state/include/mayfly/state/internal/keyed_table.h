@@ -21,6 +21,8 @@ namespace mayfly::state_internal {
 //   void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts);
 //   // Whether nothing is left in the slot, on heap.
 //   static bool IsVacant(const Slot& slot);
+//   // Over a store: forgets what is expired in the slot; true if that is all.
+//   bool SweepCached(const K& key, Slot& slot, TimestampMs purge_ms);
 //
 // and Slot has a member `bool used`.
 // Threads: one.
@@ -48,8 +50,13 @@ class KeyedTable : public StateTable {
 
   SweepCounts SweepSegment(std::size_t segment, TimestampMs purge_ms) override {
     SweepCounts counts;
-    slots_.EraseIf(segment, [&](const K&, Slot& slot) {
-      auto& table = static_cast<Table&>(*this);
+    auto& table = static_cast<Table&>(*this);
+    slots_.EraseIf(segment, [&](const K& key, Slot& slot) {
+      if (has_store()) {
+        if (!table.SweepCached(key, slot, purge_ms)) return false;
+        memory().used -= MemoryOf(key, slot);
+        return true;
+      }
       table.SweepSlot(slot, purge_ms, counts);
       return Table::IsVacant(slot);
     });

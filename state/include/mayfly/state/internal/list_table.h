@@ -223,6 +223,16 @@ class ListTable final : public ListState<T>,
     }
   }
 
+  // A list of which something has expired is read anew when it is wanted.
+  bool SweepCached(const K&, const Slot& slot, TimestampMs purge_ms) const {
+    return !slot.changed &&
+           std::any_of(slot.elements.begin(), slot.elements.end(),
+                       [&](const Element& element) {
+                         return policy().rule.IsExpired(element.timestamp_ms,
+                                                        purge_ms);
+                       });
+  }
+
   static std::size_t ElementsMemory(const Elements& elements) {
     std::size_t bytes = elements.capacity() * sizeof(Element);
     if constexpr (!std::is_trivially_copyable_v<T>) {

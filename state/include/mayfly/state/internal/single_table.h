@@ -122,14 +122,17 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>> {
       MAYFLY_ASSIGN_OR_RETURN(const bool found, Fetch());
       if (found) slot = &InsertFetched();
     }
+    // What a clock that has jumped hides is kept, and folded into.
     if (slot != nullptr && slot->present &&
-        !this->policy().rule.IsExpired(slot->timestamp_ms, now_ms)) {
+        this->policy().OnRead(slot->timestamp_ms, now_ms) !=
+            ReadOutcome::kExpired) {
       const std::size_t bytes = this->has_store() ? HeapBytes(slot->value) : 0;
       const absl::Status folded = fold(slot->value, /*live=*/true);
       if (this->has_store()) Grow(*slot, HeapBytes(slot->value) - bytes);
       // A function that failed half-way leaves a change, too.
       MarkChanged(*slot);
       MAYFLY_RETURN_IF_ERROR(folded);
+      MAYFLY_RETURN_IF_ERROR(this->CheckSize(slot->value));
     } else {
       T fresh{};
       MAYFLY_RETURN_IF_ERROR(fold(fresh, /*live=*/false));
@@ -167,6 +170,16 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>> {
     if (!this->policy().rule.IsExpired(slot.timestamp_ms, purge_ms)) return;
     slot.present = false;
     ++counts.removed;
+  }
+
+  bool SweepCached(const K&, Slot& slot, TimestampMs purge_ms) {
+    if (!this->policy().rule.IsExpired(slot.timestamp_ms, purge_ms)) {
+      return false;
+    }
+    if (!slot.changed) return true;
+    // What the store holds has to go, too.
+    if (std::exchange(slot.present, false)) Exchange(slot, T{});
+    return false;
   }
 
   auto BeginCall() {

@@ -116,8 +116,9 @@ class StateTable {
   // are if the segment is sparse.
   virtual std::size_t SegmentCost(std::size_t segment) const = 0;
 
-  // Removes the entries of one segment that have expired at `purge_ms`. On heap
-  // only.
+  // Removes the entries of one segment that have expired at `purge_ms`. Over a
+  // store it forgets them, and has a commit remove what it was to store;
+  // nothing is counted then.
   virtual SweepCounts SweepSegment(std::size_t segment,
                                    TimestampMs purge_ms) = 0;
 

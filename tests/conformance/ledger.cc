@@ -1,0 +1,155 @@
+#include "tests/conformance/ledger.h"
+
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+#include "gtest/gtest.h"
+
+namespace mayfly::conformance {
+namespace {
+
+const char kFilter[] = "unit/compaction/ttl_compaction_filter_test.cc";
+const char kTtlConfig[] = "unit/state/ttl_config_test.cc";
+const char kMigrates[] =
+    "arrives with AllowTtlMigration; until then refused, rows 30 and 77";
+const char kSavepoints[] = "arrives with savepoints";
+const char kCheckpoints[] = "arrives with checkpoints";
+
+}  // namespace
+
+const std::vector<CoveredRow>& CoveredRows() {
+  static const std::vector<CoveredRow> rows = {
+      {43, kFilter, {"Row43LayoutNumbersAreFrozen"}},
+      {44, kFilter, {"Row44DisabledFiltersNothing"}},
+      {46, kFilter, {"Row46ShortValueIsKeptAndCounted"}},
+      {47, kFilter, {"Row47LiveValueIsKept"}},
+      {48, kFilter, {"Row48ExpiredValueIsRemoved"}},
+      {49, kFilter, {"Row49ClockIsReadEveryTenthRecord"}},
+      {50, kFilter, {"Row50ValuesAreNotMergedSoOperandsStay"}},
+      {51, kFilter, {"Row51LiveListIsKept"}},
+      {52, kFilter, {"Row52ExpiredListIsRemoved"}},
+      {53, kFilter, {"Row53ListLosesItsExpiredHead"}},
+      {54, kFilter, {"Row54BlobIndexIsKept"}},
+      {55,
+       "unit/compaction/list_database_test.cc",
+       {"Rows55And128OneCompactionDropsOldElements"}},
+      {57,
+       "unit/compaction/allocation_failure_test.cc",
+       {"KeepingAndRemovingTakeNoMemory"}},
+      {58, kTtlConfig, {"Row58Defaults"}},
+      {59, kTtlConfig, {"Row59BackgroundOffTurnsOffTheDefaults"}},
+      {60, kTtlConfig, {"Row60EntriesPerAccessMustBePositive"}},
+      {61, kTtlConfig, {"Row61DescriptorsHaveATtlOnlyIfItIsEnabled"}},
+      {67, "golden/serde_golden_test.cc", {"IsRead"}},
+      {82, "unit/state/registration_test.cc", {"AnotherKeyTypeIsRefused"}},
+      {88,
+       "unit/serde/state_key_test.cc",
+       {"DecodesToWhatWasEncoded", "DifferentPairsNeverShareBytesOrRanges"}},
+      {92,
+       "unit/state/state_time_test.cc",
+       {"NothingExpiresHalfWayThroughAnOperation"}},
+      {110,
+       "unit/state/list_state_test.cc",
+       {"Row110ContentsSurviveALateWalk"}},
+      {121, kFilter, {"Row121ListLosesExpiredElementsAnywhere"}},
+      {125,
+       "unit/state/registration_test.cc",
+       {"Row125AnotherTtlIsRefusedNamingBoth",
+        "Row125AnotherTypeOrKindIsRefusedNamingBoth"}},
+      {126, "unit/state/registration_test.cc", {"Row126ItKeepsItsRecordedTtl"}},
+      {127,
+       "unit/state/purge_test.cc",
+       {"Row127ThePeriodReachesTheLiveColumnFamily"}},
+      {128,
+       "unit/compaction/list_database_test.cc",
+       {"Rows55And128OneCompactionDropsOldElements"}},
+      {132,
+       kTtlConfig,
+       {"Row132TtlMustBeAWholePositiveNumberOfMilliseconds",
+        "QueryCountMustNotBeNegative"}},
+      {135,
+       kFilter,
+       {"Row46ShortValueIsKeptAndCounted",
+        "Row135UnreadableListIsKeptWholeAndCounted"}},
+      {136, kFilter, {"Row136ValueOfTwoGibIsKeptUnread"}},
+      {137,
+       "unit/compaction/value_database_test.cc",
+       {"Row137OtherColumnFamiliesAreLeftAlone"}},
+      {138,
+       "unit/compaction/resurrection_test.cc",
+       {"SnapshotLosesExpiredValuesButNeverSeesOlderOnes",
+        "SnapshotKeepsTheLiveVersionUnderAnExpiredOne",
+        "OpenIteratorIsNotDisturbed"}},
+  };
+  return rows;
+}
+
+const std::vector<InapplicableRow>& InapplicableRows() {
+  static const std::vector<InapplicableRow> rows = {
+      {31, kMigrates},
+      {45,
+       "a filter has its rule from the start; changing it live is allowed "
+       "and defined"},
+      {56, "lists frame their elements, so the filter calls no user code"},
+      {62, "no other language hands over a configuration"},
+      {64, "no serializer knows of TTL: timestamps are framed around values"},
+      {66, "no serializer knows of TTL: there is nothing to wrap"},
+      {68, kMigrates},
+      {71, kMigrates},
+      {72, kMigrates},
+      {73, kMigrates},
+      {74, kMigrates},
+      {75, kMigrates},
+      {76, kMigrates},
+      {78, "arrives with checkpoints; there is no JobManager storage"},
+      {81, "there are no namespaces, so no serializer of theirs"},
+      {83, "arrives with the changelog"},
+      {84, kCheckpoints},
+      {85, kCheckpoints},
+      {87, "State V2 has no counterpart"},
+      {89, "keys have no key group in front: a shard has its own database"},
+      {90,
+       "a commit is one atomic batch of the write-ahead log; nothing is "
+       "flushed before it"},
+      {104, "there is no SQL planner"},
+      {122, kSavepoints},
+      {123, kSavepoints},
+      {129, kMigrates},
+      {130, kMigrates},
+      {131, kMigrates},
+      {139, kCheckpoints},
+      {140, "arrives with rescaling"},
+  };
+  return rows;
+}
+
+int RowNumberIn(std::string_view test_name) {
+  constexpr std::string_view kMark = "Row";
+  constexpr std::size_t kDigits = 3;
+  for (std::size_t at = test_name.find(kMark); at != std::string_view::npos;
+       at = test_name.find(kMark, at + 1)) {
+    const std::string_view digits =
+        test_name.substr(at + kMark.size(), kDigits);
+    int number = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc() && end == digits.data() + kDigits) return number;
+  }
+  return 0;
+}
+
+std::set<int> RowsTestedHere() {
+  std::set<int> numbers;
+  const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
+  for (int i = 0; i < program.total_test_suite_count(); ++i) {
+    const ::testing::TestSuite& suite = *program.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const int number = RowNumberIn(suite.GetTestInfo(j)->name());
+      if (number != 0) numbers.insert(number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace mayfly::conformance

@@ -1,0 +1,46 @@
+// No row is forgotten, and none is claimed in vain.
+#include "tests/conformance/ledger.h"
+
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace mayfly::conformance {
+namespace {
+
+TEST(LedgerTest, FindsTheNumberOfARow) {
+  EXPECT_EQ(RowNumberIn("Holds/Row042Compaction_V_Heap"), 42);
+  EXPECT_EQ(RowNumberIn("Row140"), 140);
+  EXPECT_EQ(RowNumberIn("TwoRowsOfRow007"), 7);
+  EXPECT_EQ(RowNumberIn("Row42"), 0);
+  EXPECT_EQ(RowNumberIn("NothingForgotten"), 0);
+}
+
+TEST(LedgerTest, EachRowIsAccountedForOnce) {
+  std::map<int, int> times;
+  for (const int number : RowsTestedHere()) ++times[number];
+  for (const CoveredRow& row : CoveredRows()) ++times[row.number];
+  for (const InapplicableRow& row : InapplicableRows()) ++times[row.number];
+  for (int number = 1; number <= kRows; ++number) {
+    EXPECT_EQ(times[number], 1) << "row " << number;
+  }
+  EXPECT_EQ(times.size(), static_cast<std::size_t>(kRows));
+}
+
+TEST(LedgerTest, WhatCoversARowIsThere) {
+  for (const CoveredRow& row : CoveredRows()) {
+    std::ifstream in(std::string(MAYFLY_SOURCE_DIR "/tests/") + row.file);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    for (const std::string& test : row.tests) {
+      EXPECT_NE(text.find(", " + test + ")"), std::string::npos)
+          << "no " << test << " in " << row.file << " for row " << row.number;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mayfly::conformance
