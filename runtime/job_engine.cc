@@ -64,6 +64,7 @@ class JobEngine {
 
   // Reads on this thread, while each shard works on one of its own.
   absl::Status Work(const std::atomic<bool>& stop) {
+    MAYFLY_RETURN_IF_ERROR(StartSweeps());
     const absl::Status started =
         GuardedCall("starting a thread for each shard", [this] {
           for (int shard = 0; shard < options_.shards; ++shard) {
@@ -99,6 +100,7 @@ class JobEngine {
     summary.malformed_lines = reader_->malformed_lines();
     summary.late_elements = totals.late_elements;
     summary.states = std::move(totals.states);
+    if (sweeps_) summary.swept = sweeps_->totals();
     for (int shard = 0; shard < options_.shards; ++shard) {
       const ShardReport report = shards_[shard]->report();
       summary.shards.push_back({.directory = directory_->ShardDirectory(shard),
@@ -156,6 +158,15 @@ class JobEngine {
     return absl::OkStatus();
   }
 
+  absl::Status StartSweeps() {
+    if (!options_.disk_sweeps) return absl::OkStatus();
+    sweeps_.emplace(*options_.disk_sweeps, clock_);
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      sweeps_->Add(NameOf(shard), shards_[shard]->disk_sweeper());
+    }
+    return sweeps_->Start();
+  }
+
   void LogRestart() const {
     plan_.log(absl::StrCat(
         "job '", options_.name, "' goes on after line ", reader_->start().lines,
@@ -198,6 +209,7 @@ class JobEngine {
   std::optional<JobDirectory> directory_;
   ShardRunners shards_;
   std::optional<InputReader> reader_;
+  std::optional<SweepScheduler> sweeps_;
   // As the last run left it.
   bool was_complete_ = true;
   std::uint64_t records_before_ = 0;

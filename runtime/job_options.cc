@@ -55,6 +55,7 @@ absl::Status Validate(const JobOptions& options) {
     return OutOfRange("statistics_visits_max", options.statistics_visits_max,
                       "1 or more");
   }
+  if (options.disk_sweeps) return Validate(*options.disk_sweeps);
   return absl::OkStatus();
 }
 

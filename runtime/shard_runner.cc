@@ -17,6 +17,9 @@ constexpr std::size_t kQueuedBatches = 4;
 constexpr std::chrono::milliseconds kIdleWait{1000};
 constexpr std::uint64_t kIdleCleanUpEntries = 50'000;
 
+// And commits so often on RocksDB, where that is one small write.
+constexpr std::chrono::milliseconds kIdleCommit{10'000};
+
 }  // namespace
 
 ShardRunner::ShardRunner(const JobPlan& plan, int number, const TtlClock& clock)
@@ -99,6 +102,10 @@ absl::Status ShardRunner::Process(const Work& work) {
 absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
   idle_ += waited;
   if (uncommitted_ && idle_ >= plan_.options.commit_interval) return Commit();
+  // What has expired by the last commit is what may leave the disk.
+  if (plan_.options.backend == BackendKind::kRocksdb && idle_ >= kIdleCommit) {
+    return Commit();
+  }
   return CleanUp();
 }
 

@@ -61,6 +61,12 @@ class ShardRunner {
   absl::Status Run();
 
   BoundedQueue<Work>& queue() { return queue_; }
+
+  // Null on heap.
+  std::shared_ptr<DiskSweeper> disk_sweeper() const {
+    return shard_->disk_sweeper();
+  }
+
   ShardReport report() const;
 
   // What the shard has done, committed or not.

@@ -267,7 +267,10 @@ absl::Status BackendCore::Compact() {
   MAYFLY_RETURN_IF_ERROR(CompactStored());
   for (auto& [name, state] : states_) {
     StateTable& table = *state.table;
-    if (state.sweep == nullptr || table.context().store == nullptr) continue;
+    const bool compacted = state.spec.ttl &&
+                           state.spec.ttl->rocksdb_compact_filter_cleanup() &&
+                           table.context().store != nullptr;
+    if (!compacted) continue;
     const TimestampMs purge_ms =
         purge_clock(state.spec.ttl->time_characteristic())->NowMs();
     for (std::size_t i = 0; i < table.segment_count(); ++i) {

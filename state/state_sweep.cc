@@ -62,18 +62,21 @@ class StoreSweep final : public StateSweep {
     }
     MAYFLY_RETURN_IF_ERROR(scan->status());
     cursor_.clear();
-    came_round_ = true;
+    ++times_round_;
     return counts;
   }
 
   void BeginRound() override {
     round_began_ = cursor_;
-    came_round_ = false;
+    times_round_ = 0;
     segments_swept_ = 0;
   }
   bool round_done() const override {
-    return came_round_ && cursor_ >= round_began_ &&
-           segments_swept_ >= table_->segment_count();
+    // Steps may never stop behind the key where the round began, if what was
+    // there is gone; twice round is more than once.
+    const bool round =
+        times_round_ > 1 || (times_round_ == 1 && cursor_ >= round_began_);
+    return round && segments_swept_ >= table_->segment_count();
   }
 
   void WriteChanges(ChangeWriter& writer) const override {
@@ -147,7 +150,7 @@ class StoreSweep final : public StateSweep {
   // The key at which the next step begins.
   std::string cursor_;
   std::string round_began_;
-  bool came_round_ = false;
+  int times_round_ = 0;
   std::size_t segment_cursor_ = 0;
   std::size_t segments_swept_ = 0;
   // Keys to delete, and lists of which only a part goes.

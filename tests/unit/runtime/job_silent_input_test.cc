@@ -1,10 +1,12 @@
 // A job whose input stays open while nothing comes.
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -22,8 +24,10 @@ using ::testing::HasSubstr;
 // A source in which nothing comes any more, as in a pipe that stays open.
 class SilentSource final : public Source {
  public:
-  explicit SilentSource(std::unique_ptr<Source> inner)
-      : inner_(std::move(inner)) {}
+  // `on_silence` is called over and over while nothing comes; it may be null.
+  explicit SilentSource(std::unique_ptr<Source> inner,
+                        std::function<void()> on_silence = nullptr)
+      : inner_(std::move(inner)), on_silence_(std::move(on_silence)) {}
   const std::string& name() const override { return inner_->name(); }
   absl::Status Open() override { return inner_->Open(); }
   absl::Status SeekTo(const SourcePosition& position) override {
@@ -31,8 +35,9 @@ class SilentSource final : public Source {
   }
   absl::StatusOr<SourceRead> Next(SourceLine& line) override {
     absl::StatusOr<SourceRead> read = inner_->Next(line);
-    if (read.ok() && *read == SourceRead::kEnd) return SourceRead::kIdle;
-    return read;
+    if (!read.ok() || *read != SourceRead::kEnd) return read;
+    if (on_silence_ != nullptr) on_silence_();
+    return SourceRead::kIdle;
   }
   std::optional<std::uint64_t> total_bytes() const override {
     return std::nullopt;
@@ -40,6 +45,7 @@ class SilentSource final : public Source {
 
  private:
   const std::unique_ptr<Source> inner_;
+  const std::function<void()> on_silence_;
 };
 
 class SilentInputTest : public JobFixture {
@@ -239,6 +245,38 @@ TEST_P(IdleJobTest, CaseC57CleansUpByTheWallClock) {
   ASSERT_EQ(summary->states.size(), 1u);
   EXPECT_EQ(summary->states[0].live_entries, 0u);
   EXPECT_EQ(summary->states[0].expired_entries, 0u);
+}
+
+// What is in files goes, too, by sweeps of the disk. The job stops when they
+// have written to a file what was in memory, and have taken that away.
+TEST_F(SilentInputTest, CaseC57SweepsTheDiskWhileNothingComes) {
+  WriteInput({"a@1", "b@2", "c@3"});
+  options_.disk_sweeps = {
+      .sweep = {.staleness_max = std::chrono::milliseconds(1000)},
+      .interval = std::chrono::milliseconds(1000)};
+  options_.commit_interval = std::chrono::milliseconds(1);
+  const auto clock = std::make_shared<ManualClock>(1'000'000);
+  options_.processing_clock = clock;
+  VisitJob* running = nullptr;
+  std::atomic<int> commits = 0;
+  const auto summary =
+      RunJob({.change =
+                  [&](VisitJob& job) {
+                    running = &job;
+                    job.From(std::make_unique<SilentSource>(
+                                 MakeFileSource(input()),
+                                 [&] {
+                                   clock->Advance(std::chrono::milliseconds(1));
+                                   std::this_thread::yield();
+                                 }),
+                             ParseVisit)
+                        .Process([] { return std::make_unique<Remembers>(); });
+                  },
+              .sink = std::make_unique<TellsOfCommits>(output(), [&] {
+                if (++commits == 3) running->RequestStop();
+              })});
+  ASSERT_THAT(summary, IsOk());
+  EXPECT_GE(summary->swept.flushes, 1u);
 }
 
 }  // namespace

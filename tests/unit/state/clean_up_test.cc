@@ -307,6 +307,45 @@ TEST_P(CleanUpTest, CaseC11AClockThatJumpsRemovesNothing) {
   EXPECT_FALSE(shard_->clock_jumped());
 }
 
+// A round that begins in the middle of the keyspace ends, also if what was
+// stored from there on is gone by then.
+TEST_P(CleanUpTest, ARoundThatBeganBehindAllThatIsLeftEnds) {
+  auto& map = shard_.Get(Describe<TextMap>("map", Incrementally(20, false)));
+  shard_->SetCurrentKey("k");
+  for (int i = 0; i < 1500; ++i) Must(map.Put(std::to_string(i), "v"));
+  shard_.Commit();
+  Must(shard_->CleanUp(1).status());              // Moves the cursor.
+  Must(shard_->CleanUpInBackground(1).status());  // Begins there.
+  shard_->SetCurrentKey("k");
+  Must(map.Clear());
+  Must(map.Put("0", "v"));
+  shard_.Commit();
+  int calls = 0;
+  while (!shard_->CleanUpInBackground(1)->round_complete) {
+    ASSERT_LT(++calls, 10);
+  }
+}
+
+TEST_P(CleanUpTest, WhatHasExpiredIsReturnedIfNothingCleansUp) {
+  auto& map = shard_.Get(Describe<TextMap>(
+      "map",
+      TtlBuilder(100)
+          .SetStateVisibility(StateVisibility::kReturnExpiredIfNotCleanedUp)
+          .DisableCleanupInBackground()
+          .Build()
+          .value()));
+  shard_->SetCurrentKey("k");
+  Must(map.Put("a", "1"));
+  EXPECT_THAT(map.IsEmpty(), IsOkAndHolds(false));
+  At(100);
+  Must(map.Put("b", "2"));
+  shard_.Commit();
+  Must(shard_->Compact());
+  shard_->SetCurrentKey("k");
+  EXPECT_EQ(Read(map),
+            (std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}}));
+}
+
 TEST_P(CleanUpTest, WithoutATtlThereIsNothingToDo) {
   auto& value = shard_.Get(Text("plain"));
   ForKeys(0, 10, [&] { Must(value.Update("v")); });

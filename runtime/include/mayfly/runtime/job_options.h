@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "mayfly/serde/clock.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/sweep_scheduler.h"
 
 namespace mayfly {
 
@@ -46,6 +47,10 @@ struct JobOptions {
   // of the input; 0 stands for no malformed line at all. nullopt: it goes on
   // whatever their number.
   std::optional<std::uint64_t> malformed_lines_max = std::nullopt;
+
+  // RocksDB: how expired bytes are made to leave the disk, also while nothing
+  // comes. nullopt: only as RocksDB compacts by itself.
+  std::optional<SweepSchedule> disk_sweeps = SweepSchedule();
 
   // Entries of a state that each count of live and expired ones looks at.
   std::uint64_t statistics_visits_max = 10'000;

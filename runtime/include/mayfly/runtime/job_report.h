@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mayfly/compaction/sweep_options.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/state_statistics.h"
 
@@ -73,6 +74,8 @@ struct JobSummary {
   std::uint64_t late_elements = 0;
   // Summed over the shards, as of the last commits.
   std::vector<StateStatistics> states;
+  // What sweeps of the disk have done in this run.
+  SweepReport swept;
   std::vector<ShardSummary> shards;
 };
 

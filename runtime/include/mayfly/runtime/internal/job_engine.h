@@ -24,6 +24,7 @@
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/state_statistics.h"
 
 namespace mayfly::runtime_internal {
@@ -82,6 +83,9 @@ class Shard {
 
   // As KeyedStateBackend::clock_jumped().
   virtual bool clock_jumped() const = 0;
+
+  // As KeyedStateBackend::disk_sweeper().
+  virtual std::shared_ptr<DiskSweeper> disk_sweeper() const = 0;
 
   // As KeyedStateBackend::CleanUpInBackground().
   // Errors: of the backend.

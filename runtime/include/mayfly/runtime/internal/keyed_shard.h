@@ -81,6 +81,10 @@ class KeyedShard final : public Shard {
     return operator_->backend().clock_jumped();
   }
 
+  std::shared_ptr<DiskSweeper> disk_sweeper() const override {
+    return operator_->backend().disk_sweeper();
+  }
+
   absl::StatusOr<CleanUpResult> CleanUpInBackground(
       std::uint64_t entries_max) override {
     return operator_->backend().CleanUpInBackground(entries_max);

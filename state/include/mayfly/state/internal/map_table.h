@@ -293,16 +293,17 @@ class MapTable final
     }
   }
 
-  // What is left of a map stays complete: what the store still holds of it has
-  // expired.
   bool SweepCached(const K&, Slot& slot, TimestampMs purge_ms) {
     if (IsPinned(slot)) return false;
-    absl::erase_if(slot.entries, [&](const auto& entry) {
-      const bool expired =
-          policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms);
-      if (expired) memory().used -= MemoryOf(entry.first, entry.second);
-      return expired;
-    });
+    const std::size_t erased =
+        absl::erase_if(slot.entries, [&](const auto& entry) {
+          const bool expired =
+              policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms);
+          if (expired) memory().used -= MemoryOf(entry.first, entry.second);
+          return expired;
+        });
+    // What the store still holds of them is for readers who may see it.
+    if (erased > 0 && policy().return_expired) slot.complete = false;
     return slot.entries.empty();
   }
 

@@ -1,0 +1,281 @@
+// Proves that the model test sees what it is there to see: models that are
+// wrong in one rule each are played against the right one, and each must be
+// found out, by a program that comes down to a handful of operations.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/model/backend_system.h"
+#include "tests/model/generator.h"
+#include "tests/model/model.h"
+#include "tests/model/player.h"
+#include "tests/model/shrinker.h"
+
+namespace mayfly::model_test {
+namespace {
+
+constexpr std::size_t kSteps = 360;
+constexpr std::uint64_t kProgramsMax = 300;
+constexpr int kShrinkTriesMax = 3000;
+constexpr std::size_t kHandful = 12;
+
+// Answers as a model would, to which clean-up never comes unless it must.
+template <typename M>
+class ModelSystem final : public System {
+ public:
+  explicit ModelSystem(const Settings& settings) : model_(settings) {}
+
+  Answer Run(const Operation& operation) override {
+    const Allowed allowed = model_.Allow(operation);
+    Answer answer{.code = allowed.code, .error = "the model's", .items = {}};
+    for (const auto& [item, required] : allowed.items) {
+      if (answer.items.size() < allowed.items_max) answer.items.push_back(item);
+    }
+    model_.Apply(operation, answer);
+    return answer;
+  }
+
+ private:
+  M model_;
+};
+
+template <typename M>
+std::unique_ptr<System> MakeSystem(const Settings& settings) {
+  return std::make_unique<ModelSystem<M>>(settings);
+}
+
+// --- Wrong rules ---
+
+struct ExpiresOneMillisecondLate : Model {
+  using Model::Model;
+  static Settings Where() { return {}; }
+  bool Expired(const Entry& entry, std::int64_t at_ms) const override {
+    return Model::Expired(entry, at_ms - 1);
+  }
+};
+
+struct ExpiresOneMillisecondEarly : Model {
+  using Model::Model;
+  static Settings Where() { return {}; }
+  bool Expired(const Entry& entry, std::int64_t at_ms) const override {
+    return Model::Expired(entry, at_ms + 1);
+  }
+};
+
+// As cleaners do that stop at the first element that is live.
+struct RemovesOnlyThePrefixOfAList : Model {
+  using Model::Model;
+  static Settings Where() { return {.return_expired = true}; }
+  bool Removes(const Operation& read, bool returned,
+               bool behind_live) const override {
+    return !behind_live && Model::Removes(read, returned, behind_live);
+  }
+};
+
+struct DoesNotRefreshOnRead : Model {
+  using Model::Model;
+  static Settings Where() { return {.refresh_on_read = true}; }
+  bool RefreshDue(const Operation&, const Entry&) const override {
+    return false;
+  }
+};
+
+struct DoesNotRefreshOnContains : Model {
+  using Model::Model;
+  static Settings Where() { return {.refresh_on_read = true}; }
+  bool RefreshDue(const Operation& read, const Entry& entry) const override {
+    return read.action != Action::kContains && Model::RefreshDue(read, entry);
+  }
+};
+
+struct RefreshesWhatIsTooYoung : Model {
+  using Model::Model;
+  static Settings Where() { return {.refresh_on_read = true}; }
+  bool RefreshDue(const Operation&, const Entry& entry) const override {
+    return entry.stamp_ms < NowMs();
+  }
+};
+
+struct RevivesAnExpiredAccumulator : Model {
+  using Model::Model;
+  static Settings Where() { return {.return_expired = true}; }
+  bool Accumulates(const Entry&) const override { return true; }
+};
+
+struct IgnoresTheTtlOfAWrite : Model {
+  using Model::Model;
+  static Settings Where() { return {}; }
+  std::int64_t StampOf(const Operation& write) const override {
+    Operation without = write;
+    without.ms = 0;
+    return Model::StampOf(without);
+  }
+};
+
+struct ReturnsWhatHasExpiredAgainAndAgain : Model {
+  using Model::Model;
+  static Settings Where() { return {.return_expired = true}; }
+  bool Removes(const Operation&, bool, bool) const override { return false; }
+};
+
+struct DestroysByAClockThatJumped : Model {
+  using Model::Model;
+  static Settings Where() { return {}; }
+  std::int64_t TrustedMs() const override { return NowMs(); }
+};
+
+struct KeepsWhatWasNotCommitted : Model {
+  using Model::Model;
+  static Settings Where() { return {.has_ttl = false}; }
+  bool ForgetsUncommitted() const override { return false; }
+};
+
+// --- The canaries ---
+
+template <typename M>
+class CanaryTest : public ::testing::Test {
+ protected:
+  static bool Fails(const Program& program) {
+    return Play(program, MakeSystem<M>).has_value();
+  }
+
+  // A program that finds the wrong model out; nullopt if there is none.
+  static std::optional<Program> Find() {
+    for (std::uint64_t seed = 1; seed <= kProgramsMax; ++seed) {
+      Program program = MakeProgram(seed, kSteps, M::Where());
+      if (Fails(program)) return program;
+    }
+    return std::nullopt;
+  }
+};
+
+using WrongModels =
+    ::testing::Types<ExpiresOneMillisecondLate, ExpiresOneMillisecondEarly,
+                     RemovesOnlyThePrefixOfAList, DoesNotRefreshOnRead,
+                     DoesNotRefreshOnContains, RefreshesWhatIsTooYoung,
+                     RevivesAnExpiredAccumulator, IgnoresTheTtlOfAWrite,
+                     ReturnsWhatHasExpiredAgainAndAgain,
+                     DestroysByAClockThatJumped, KeepsWhatWasNotCommitted>;
+
+struct WrongModelNames {
+  template <typename M>
+  static std::string GetName(int) {
+    const std::string name = ::testing::internal::GetTypeName<M>();
+    return name.substr(name.rfind(':') + 1);
+  }
+};
+
+TYPED_TEST_SUITE(CanaryTest, WrongModels, WrongModelNames);
+
+TYPED_TEST(CanaryTest, IsFoundOutByAHandfulOfOperations) {
+  const std::optional<Program> found = TestFixture::Find();
+  ASSERT_TRUE(found.has_value());
+  const Program shrunk = Shrink(*found, TestFixture::Fails, kShrinkTriesMax);
+  EXPECT_TRUE(TestFixture::Fails(shrunk));
+  EXPECT_LE(shrunk.operations.size(), kHandful) << ToString(shrunk);
+}
+
+// --- The library, set up otherwise than the model believes ---
+
+struct WrongSetup {
+  const char* name;
+  Settings given;
+  // Makes of the settings that the model has those that the backend gets.
+  void (*change)(Settings& settings);
+  // What the model believes about clean-up.
+  Cleanup cleanup = Cleanup::kDefault;
+  std::size_t operations_max = kHandful;
+};
+
+class WrongSetupTest : public ::testing::TestWithParam<WrongSetup> {
+ protected:
+  static bool Fails(const Program& program) {
+    return Play(program,
+                [](const Settings& settings) {
+                  Settings changed = settings;
+                  GetParam().change(changed);
+                  return std::make_unique<BackendSystem>(changed);
+                })
+        .has_value();
+  }
+
+  static std::optional<Program> Find() {
+    for (std::uint64_t seed = 1; seed <= kProgramsMax; ++seed) {
+      Program program = MakeProgram(seed, kSteps, GetParam().given);
+      program.settings.cleanup = GetParam().cleanup;
+      if (Fails(program)) return program;
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_P(WrongSetupTest, IsFoundOutByAHandfulOfOperations) {
+  const std::optional<Program> found = Find();
+  ASSERT_TRUE(found.has_value());
+  const Program shrunk = Shrink(*found, Fails, kShrinkTriesMax);
+  EXPECT_TRUE(Fails(shrunk));
+  EXPECT_LE(shrunk.operations.size(), GetParam().operations_max)
+      << ToString(shrunk);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Setups, WrongSetupTest,
+    ::testing::Values(
+        WrongSetup{"TtlOneMillisecondTooLong",
+                   {},
+                   [](Settings& settings) { ++settings.ttl_ms; }},
+        WrongSetup{"NoRefreshOnRead",
+                   {.refresh_on_read = true},
+                   [](Settings& s) { s.refresh_on_read = false; }},
+        WrongSetup{"GranularityOneMillisecondTooCoarse",
+                   {.refresh_on_read = true},
+                   [](Settings& s) { ++s.granularity_ms; }},
+        WrongSetup{"ExpiredIsReturned",
+                   {},
+                   [](Settings& s) { s.return_expired = true; },
+                   Cleanup::kOff},
+        WrongSetup{"AnotherTime",
+                   {.event_time = true},
+                   [](Settings& s) { s.event_time = false; }},
+        WrongSetup{"CleansUpIncrementally",
+                   {.return_expired = true},
+                   [](Settings& s) { s.cleanup = Cleanup::kEveryRecord; },
+                   Cleanup::kOff,
+                   // The accesses that a step of it is worth.
+                   /*operations_max=*/30},
+        WrongSetup{
+            "CleansUpWhenItCompacts",
+            {.backend = BackendChoice::kRocksdb, .return_expired = true},
+            [](Settings& s) { s.cleanup = Cleanup::kOnlyCompactionFilter; },
+            Cleanup::kOff},
+        WrongSetup{"DoesNotCleanUpWhenItCompacts",
+                   {.backend = BackendChoice::kRocksdb},
+                   [](Settings& s) { s.cleanup = Cleanup::kOff; },
+                   Cleanup::kOnlyCompactionFilter}),
+    [](const ::testing::TestParamInfo<WrongSetup>& at) {
+      return std::string(at.param.name);
+    });
+
+// Without this a player that always finds a difference would pass for a good
+// one.
+TEST(RightModelTest, IsNotFoundOut) {
+  for (std::uint64_t seed = 1; seed <= kProgramsMax; ++seed) {
+    Settings given;
+    given.backend = static_cast<BackendChoice>(seed % 3);
+    given.has_ttl = seed % 16 != 0;
+    given.refresh_on_read = seed % 2 == 0;
+    given.return_expired = seed / 2 % 2 == 0;
+    given.event_time = seed / 4 % 2 == 0;
+    const Program program = MakeProgram(seed, kSteps, given);
+    const auto difference = Play(program, MakeSystem<Model>);
+    ASSERT_FALSE(difference.has_value())
+        << "seed " << seed << ", step " << difference->step << ": "
+        << difference->what;
+  }
+}
+
+}  // namespace
+}  // namespace mayfly::model_test
