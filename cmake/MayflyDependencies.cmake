@@ -17,8 +17,11 @@ mayfly_require(Protobuf "libprotobuf-dev protobuf-compiler")
 mayfly_require(RocksDB librocksdb-dev)
 mayfly_require(zstd libzstd-dev CONFIG)
 mayfly_require(zstd libzstd-dev CONFIG)
-if(MAYFLY_BUILD_TESTS OR MAYFLY_INSTALL)  # mayfly::testing
+# For mayfly::testing, which is there if GoogleMock is.
+if(MAYFLY_BUILD_TESTS)
   mayfly_require(GTest "libgtest-dev libgmock-dev")
+else()
+  find_package(GTest QUIET)
 endif()
 
 # Programs are a fifth faster with RocksDB linked statically. Shared libraries

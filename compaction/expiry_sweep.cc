@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compaction/drop_filter.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly {
 namespace {

@@ -6,7 +6,7 @@
 #include "compaction/file_times_collector.h"
 #include "compaction/list_merge_operator.h"
 #include "compaction/ttl_compaction_filter.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly {
 namespace {

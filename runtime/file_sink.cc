@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "mayfly/runtime/sink.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 #include "runtime/mutex.h"
 #include "runtime/output_file.h"

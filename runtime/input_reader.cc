@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/runtime/internal/annotate.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::runtime_internal {
 namespace {

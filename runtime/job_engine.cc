@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/serde/internal/guarded_call.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
+#include "mayfly/serde/status_macros.h"
 #include "runtime/input_reader.h"
 #include "runtime/job_directory.h"
 #include "runtime/job_totals.h"
@@ -82,6 +82,7 @@ class JobEngine {
                        [&] { return reader_->Run(stop); }));
     }
     JoinThreads();
+    if (sweeps_) sweeps_->Stop();
     MutexLock lock(mutex_);
     return first_error_;
   }

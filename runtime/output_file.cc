@@ -11,8 +11,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 
 namespace mayfly::runtime_internal {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::runtime_internal {
 namespace {
@@ -29,6 +29,7 @@ ShardRunner::ShardRunner(const JobPlan& plan, int number, const TtlClock& clock)
       shard_(plan.make_shard(number)),
       queue_(kQueuedBatches),
       commit_timer_(plan.options.commit_interval, clock.NowMs()),
+      idle_commit_timer_(kIdleCommit, clock.NowMs()),
       count_timer_(plan.progress_interval, clock.NowMs()) {}
 
 absl::Status ShardRunner::Open(const BackendOptions& options) {
@@ -103,7 +104,8 @@ absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
   idle_ += waited;
   if (uncommitted_ && idle_ >= plan_.options.commit_interval) return Commit();
   // What has expired by the last commit is what may leave the disk.
-  if (plan_.options.backend == BackendKind::kRocksdb && idle_ >= kIdleCommit) {
+  if (plan_.options.backend == BackendKind::kRocksdb &&
+      idle_commit_timer_.Due(clock_.NowMs())) {
     return Commit();
   }
   return CleanUp();
@@ -137,6 +139,7 @@ absl::Status ShardRunner::Commit() {
   removed_ = false;
   const TimestampMs now_ms = clock_.NowMs();
   commit_timer_.Restart(now_ms);
+  idle_commit_timer_.Restart(now_ms);
   if (plan_.on_progress == nullptr || !count_timer_.Due(now_ms)) {
     return absl::OkStatus();
   }

@@ -102,6 +102,7 @@ class ShardRunner {
   std::uint64_t late_before_ = 0;
   std::uint64_t commits_ = 0;
   IntervalTimer commit_timer_;
+  IntervalTimer idle_commit_timer_;
   IntervalTimer count_timer_;
 
   mutable Mutex mutex_;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/internal/check.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/heap_backend.h"
 #include "state/rocksdb_backend.h"

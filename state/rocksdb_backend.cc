@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/compaction/ttl_column_family.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/rocksdb_options.h"
 #include "state/rocksdb_status.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::state_internal {
 namespace {

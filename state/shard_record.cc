@@ -1,7 +1,7 @@
 #include "state/shard_record.h"
 
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 
 namespace mayfly::state_internal {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/varint.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 
 namespace mayfly::state_internal {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -19,9 +19,10 @@ constexpr absl::string_view kWayOut =
 
 absl::Status Refuse(const StateSpec& asked, absl::string_view what,
                     absl::string_view stored, absl::string_view wanted) {
-  return absl::FailedPreconditionError(absl::StrCat(
-      "StateMigration: state '", asked.name, "' is stored with ", what, " ",
-      stored, " and asked for with ", wanted, "; ", kWayOut));
+  return absl::FailedPreconditionError(
+      absl::StrCat("StateMigration: state '", asked.name, "' is stored with ",
+                   what, what.empty() ? "" : " ", stored,
+                   " and asked for with ", wanted, "; ", kWayOut));
 }
 
 absl::string_view KindName(v1::StateKind kind) {
@@ -150,7 +151,7 @@ absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
                                          stored.map_key_serializer(),
                                          wanted.map_key_serializer()));
   if (stored.has_ttl() != wanted.has_ttl()) {
-    return Refuse(asked, "the TTL mode", TtlText(stored), TtlText(wanted));
+    return Refuse(asked, "", TtlText(stored), TtlText(wanted));
   }
   if (!stored.has_ttl()) return wanted;
 

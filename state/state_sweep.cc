@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "mayfly/serde/entry_codec.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::state_internal {
 namespace {

@@ -53,11 +53,11 @@ absl::StatusOr<TimestampMs> StateTable::StampFor(std::chrono::milliseconds ttl,
   const TimestampMs timestamp_ms =
       SaturatingAdd(now_ms, ttl.count() - rule.ttl_ms);
   if (timestamp_ms < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("state '", context_.state_name, "': at ", now_ms,
-                     " ms since 1970 a ttl of ", ttl.count(),
-                     " ms cannot be stored under the state's, ", rule.ttl_ms,
-                     " ms; give the state a shorter one"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "state '", context_.state_name, "': at ", now_ms,
+        " ms since 1970 a ttl of ", ttl.count(),
+        " ms cannot be stored under the state's, ", rule.ttl_ms,
+        " ms; give the state a shorter one or, in a test, a later time"));
   }
   // What was written before the state's TTL grew may be gone for good up to
   // this instant: rather a value that lives longer than one that never lived.

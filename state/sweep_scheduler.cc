@@ -1,11 +1,14 @@
 #include "mayfly/state/sweep_scheduler.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly {
 namespace {
@@ -36,15 +39,21 @@ SweepScheduler::SweepScheduler(const SweepSchedule& schedule,
                                std::shared_ptr<const TtlClock> clock)
     : schedule_(schedule),
       clock_(std::move(clock)),
-      random_(schedule.seed ? *schedule.seed : std::random_device()()) {}
+      // Other in each process, and for each scheduler in it.
+      random_(schedule.seed ? *schedule.seed
+                            : absl::HashOf(::getpid(), this, clock_->NowMs())) {
+}
 
-SweepScheduler::~SweepScheduler() {
+SweepScheduler::~SweepScheduler() { Stop(); }
+
+void SweepScheduler::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
   }
   stopped_changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void SweepScheduler::Add(std::string shard,

@@ -50,8 +50,22 @@ std::string StateTtlConfig::ToString() const {
                                               : ", processing time",
       cleanup_in_background_ ? "" : ", no default clean-up",
       cleanup_full_snapshot_ ? ", full snapshots cleaned" : "",
-      incremental_ ? ", incremental clean-up" : "",
-      compact_filter_ ? ", compaction filter as set" : "");
+      incremental_
+          ? absl::StrCat(
+                ", ", incremental_->entries_per_access,
+                " entries cleaned per access",
+                incremental_->run_for_every_record ? " and per record" : "")
+          : "",
+      compact_filter_
+          ? absl::StrCat(
+                ", compaction filter asking for the time every ",
+                compact_filter_->query_time_after_num_entries, " entries",
+                compact_filter_->periodic_compaction
+                    ? absl::StrCat(
+                          ", every ",
+                          compact_filter_->periodic_compaction->count(), " s")
+                    : "")
+          : "");
 }
 
 StateTtlConfig::Builder& StateTtlConfig::Builder::SetUpdateType(
@@ -110,8 +124,10 @@ StateTtlConfig::Builder::Duration StateTtlConfig::Builder::FromFraction(
   Duration duration;
   if (std::isinf(value_ms) && value_ms > 0) {
     duration.infinite = true;
-  } else if (std::isnan(value_ms) || value_ms >= kTooLarge ||
-             value_ms < -kTooLarge) {
+  } else if (std::isnan(value_ms) || std::isinf(value_ms)) {
+    duration.error = absl::StrCat("must be a number of milliseconds, got ",
+                                  static_cast<double>(value_ms));
+  } else if (value_ms >= kTooLarge || value_ms < -kTooLarge) {
     duration.error = absl::StrCat("must be at most INT64_MAX ms, got ",
                                   static_cast<double>(value_ms), " ms");
   } else if (std::trunc(value_ms) != value_ms) {
@@ -145,6 +161,13 @@ absl::StatusOr<StateTtlConfig> StateTtlConfig::Builder::Build() const {
                                 granularity_.infinite
                                     ? "infinity"
                                     : absl::StrCat(granularity_.ms, " ms")));
+  }
+  if (granularity_.ms > 0 &&
+      config_.update_type_ != UpdateType::kOnReadAndWrite) {
+    return Invalid("refresh granularity",
+                   absl::StrCat("must be 0 ms unless the update type is "
+                                "kOnReadAndWrite, got ",
+                                granularity_.ms, " ms"));
   }
   config.granularity_ms_ = granularity_.ms;
 

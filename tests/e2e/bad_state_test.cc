@@ -227,7 +227,7 @@ TEST_P(OtherStateTest, WithoutATtl) {
   };
   WriteShard(set_up);
   ExpectRefused(AllOf(HasSubstr("StateMigration: state 'streak'"),
-                      HasSubstr("stored with the TTL mode no TTL and asked for "
+                      HasSubstr("stored with no TTL and asked for "
                                 "with a TTL"),
                       HasSubstr("empty state directory")));
 

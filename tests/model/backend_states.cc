@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::model_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::model_test {
 namespace {

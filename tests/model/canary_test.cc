@@ -229,7 +229,10 @@ INSTANTIATE_TEST_SUITE_P(
                    [](Settings& settings) { ++settings.ttl_ms; }},
         WrongSetup{"NoRefreshOnRead",
                    {.refresh_on_read = true},
-                   [](Settings& s) { s.refresh_on_read = false; }},
+                   [](Settings& s) {
+                     s.refresh_on_read = false;
+                     s.granularity_ms = 0;
+                   }},
         WrongSetup{"GranularityOneMillisecondTooCoarse",
                    {.refresh_on_read = true},
                    [](Settings& s) { ++s.granularity_ms; }},

@@ -13,8 +13,11 @@ namespace mayfly::model_test {
 class ModelTime {
  public:
   explicit ModelTime(std::int64_t start_ms)
-      : wall_ms_(start_ms), right_ms_(start_ms) {
-    Look();
+      : wall_ms_(start_ms),
+        right_ms_(start_ms),
+        trusted_ms_(start_ms),
+        now_ms_(start_ms) {
+    SetAnchor();
   }
 
   // What readers and writers go by.
@@ -30,7 +33,7 @@ class ModelTime {
       case Action::kPass:
         wall_ms_ += operation.ms;
         right_ms_ += operation.ms;
-        passed_ms_ = operation.ms;
+        steady_ms_ += operation.ms;
         break;
       case Action::kSetBack:
         wall_ms_ = std::max<std::int64_t>(0, wall_ms_ - operation.ms);
@@ -54,29 +57,40 @@ class ModelTime {
     trusted_ms_ = trusted_ms;
     watermark_ms_ = watermark_ms;
     right_ms_ = wall_ms_;
-    looked_ = false;
-    Look();
+    jumped_ = false;
+    trusted_ms_ = std::max(trusted_ms_, wall_ms_);
+    now_ms_ = trusted_ms_;
+    SetAnchor();
   }
 
  private:
-  // Ahead of the time that has passed by more than this is a jump.
+  // Ahead of the time that has passed by more than this, within an hour, is a
+  // jump.
   static constexpr std::int64_t kJumpMs = 60'000;
+  static constexpr std::int64_t kHourMs = 3'600'000;
+
+  void SetAnchor() {
+    anchor_trusted_ms_ = trusted_ms_;
+    anchor_steady_ms_ = steady_ms_;
+  }
 
   void Look() {
-    jumped_ = looked_ && wall_ms_ - trusted_ms_ - passed_ms_ > kJumpMs;
-    trusted_ms_ =
-        jumped_ ? trusted_ms_ + passed_ms_ : std::max(trusted_ms_, wall_ms_);
+    const std::int64_t should_be_ms =
+        anchor_trusted_ms_ + steady_ms_ - anchor_steady_ms_;
+    jumped_ = wall_ms_ - should_be_ms > kJumpMs;
+    trusted_ms_ = std::max(trusted_ms_, jumped_ ? should_be_ms : wall_ms_);
     now_ms_ = std::max(trusted_ms_, wall_ms_);
-    passed_ms_ = 0;
-    looked_ = true;
+    if (!jumped_ && steady_ms_ - anchor_steady_ms_ >= kHourMs) SetAnchor();
   }
 
   // What the machine's clock says, and what it should say.
   std::int64_t wall_ms_;
   std::int64_t right_ms_;
-  // Since the last look.
-  std::int64_t passed_ms_ = 0;
-  bool looked_ = false;
+  // Time that has really passed.
+  std::int64_t steady_ms_ = 0;
+  // When the clock was last known to be right.
+  std::int64_t anchor_trusted_ms_ = 0;
+  std::int64_t anchor_steady_ms_ = 0;
   std::int64_t trusted_ms_ = 0;
   std::int64_t now_ms_ = 0;
   bool jumped_ = false;

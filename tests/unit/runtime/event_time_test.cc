@@ -112,6 +112,15 @@ TEST_F(EventTimeTest, TheFutureMayBeAllowed) {
   EXPECT_EQ(summary->records, 1u);
 }
 
+TEST_F(EventTimeTest, AStateInEventTimeNeedsTimestamps) {
+  WriteInput({"a@1000"});
+  EXPECT_THAT(
+      RunJob({.change = [](VisitJob& job) { job.WithTimestamps(nullptr); }}),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               AllOf(HasSubstr("is in event time"),
+                     HasSubstr("call WithTimestamps()"))));
+}
+
 TEST_F(EventTimeTest, NegativeDurationsAreRefused) {
   WriteInput({"a@1000"});
   EXPECT_THAT(

@@ -10,9 +10,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/internal/check.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/partitioner.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly {
 namespace {

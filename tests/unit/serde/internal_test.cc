@@ -14,9 +14,9 @@
 #include "mayfly/serde/internal/byte_order.h"
 #include "mayfly/serde/internal/check.h"
 #include "mayfly/serde/internal/malformed.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/internal/varint.h"
+#include "mayfly/serde/status_macros.h"
 #include "tests/unit/serde/hex.h"
 
 namespace mayfly {

@@ -71,16 +71,41 @@ TEST(ShardClockTest, CaseC11AJumpIsNowButNotTrusted) {
   EXPECT_FALSE(clock.jumped());
 }
 
-TEST(ShardClockTest, SmallStepsForwardAreNoJump) {
+TEST(ShardClockTest, ASmallStepForwardIsNoJump) {
   const auto source = std::make_shared<ManualClock>(1000);
   ShardClock clock(source, ClockReading::kExact);
   clock.NowMs();
   source->JumpToMs(1000 + ShardClock::kJumpMs);
   EXPECT_EQ(clock.NowMs(), 1000 + ShardClock::kJumpMs);
   EXPECT_FALSE(clock.jumped());
-  source->JumpToMs(source->NowMs() + ShardClock::kJumpMs + 1);
+  source->JumpToMs(source->NowMs() + 1);
   clock.NowMs();
   EXPECT_TRUE(clock.jumped());
+}
+
+TEST(ShardClockTest, ManySmallJumpsAreALargeOne) {
+  const auto source = std::make_shared<ManualClock>(1000);
+  ShardClock clock(source, ClockReading::kExact);
+  clock.NowMs();
+  for (int jump = 0; jump < 60; ++jump) {
+    source->JumpToMs(source->NowMs() + 10'000);
+    source->Advance(std::chrono::seconds(1));
+    clock.NowMs();
+    EXPECT_EQ(clock.jumped(), jump >= 6) << jump;
+  }
+  EXPECT_LE(clock.trusted_ms(), 1000 + ShardClock::kJumpMs + 60'000);
+}
+
+// By ten milliseconds a second, for days.
+TEST(ShardClockTest, AClockThatRunsFastHasNotJumped) {
+  const auto source = std::make_shared<ManualClock>(1000);
+  ShardClock clock(source, ClockReading::kExact);
+  for (int hour = 0; hour < 100; ++hour) {
+    source->Advance(std::chrono::hours(1));
+    source->JumpToMs(source->NowMs() + 36'000);
+    EXPECT_EQ(clock.NowMs(), source->NowMs());
+    EXPECT_FALSE(clock.jumped()) << hour;
+  }
 }
 
 TEST(ShardClockTest, TimeThatHasPassedIsNoJump) {

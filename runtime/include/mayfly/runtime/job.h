@@ -19,6 +19,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -133,8 +134,10 @@ class Job {
     };
     plan_.make_shard = [&](int shard) {
       return std::make_unique<runtime_internal::KeyedShard<K, In, Out>>(
-          ShardInfo{name, shard, shards}, event_time_, function_factory_,
-          serializer_);
+          ShardInfo{name, shard, shards},
+          timestamp_extractor_ == nullptr ? std::nullopt
+                                          : std::optional(event_time_),
+          function_factory_, serializer_);
     };
     return runtime_internal::RunJob(plan_, stop_);
   }

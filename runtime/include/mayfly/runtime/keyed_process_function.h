@@ -46,8 +46,12 @@ struct ShardInfo {
 template <Serializable K>
 class RuntimeContext {
  public:
-  RuntimeContext(ShardInfo info, KeyedStateBackend<K>& backend)
-      : info_(std::move(info)), backend_(backend) {}
+  // `has_event_time`: something moves the shard's watermark.
+  RuntimeContext(ShardInfo info, bool has_event_time,
+                 KeyedStateBackend<K>& backend)
+      : info_(std::move(info)),
+        has_event_time_(has_event_time),
+        backend_(backend) {}
   RuntimeContext(const RuntimeContext&) = delete;
   RuntimeContext& operator=(const RuntimeContext&) = delete;
 
@@ -55,10 +59,20 @@ class RuntimeContext {
   // AggregatingState<In, Out>*, as the descriptor
   // says.
   // Lifetime: of the result, as long as the function.
-  // Errors: as KeyedStateBackend::GetState().
+  // Errors: as KeyedStateBackend::GetState(); kFailedPrecondition for a state
+  // in event time if the job has none, in which nothing would ever expire.
   template <typename Descriptor>
   auto GetState(const Descriptor& descriptor) {
-    return backend_.GetState(descriptor);
+    auto state = backend_.GetState(descriptor);
+    const auto& ttl = descriptor.ttl();
+    if (state.ok() && !has_event_time_ && ttl &&
+        ttl->time_characteristic() == TimeCharacteristic::kEventTime) {
+      state = absl::FailedPreconditionError(
+          "state '" + descriptor.name() +
+          "' is in event time, and the job takes no timestamps from its "
+          "elements; call WithTimestamps()");
+    }
+    return state;
   }
 
   const std::string& job_name() const { return info_.job_name; }
@@ -67,6 +81,7 @@ class RuntimeContext {
 
  private:
   const ShardInfo info_;
+  const bool has_event_time_;
   KeyedStateBackend<K>& backend_;
 };
 

@@ -21,8 +21,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/serializer.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/aggregating_state.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"

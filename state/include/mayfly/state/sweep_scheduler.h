@@ -66,8 +66,11 @@ class SweepScheduler {
   SweepScheduler(const SweepScheduler&) = delete;
   SweepScheduler& operator=(const SweepScheduler&) = delete;
 
-  // Waits for the sweeps that are under way.
+  // Stops.
   ~SweepScheduler();
+
+  // Has no further sweep begin, and waits for those under way.
+  void Stop();
 
   // A null sweeper, which backends on heap have, is passed over.
   void Add(std::string shard, std::shared_ptr<DiskSweeper> sweeper);

@@ -106,7 +106,7 @@ class StateTtlConfig {
   // Background clean-up that nobody asked for explicitly runs only if true.
   bool cleanup_in_background() const { return cleanup_in_background_; }
 
-  // Expired entries are left out of savepoints and heap checkpoints.
+  // Expired entries are left out of savepoints, once there are any.
   bool cleanup_full_snapshot() const { return cleanup_full_snapshot_; }
 
   // The strategy asked for, or the backend's default; nullopt if off.
@@ -147,7 +147,7 @@ class StateTtlConfig::Builder {
   Builder& SetStateVisibility(StateVisibility visibility);
   Builder& SetTimeCharacteristic(TimeCharacteristic time);
 
-  // Unit: whole milliseconds.  Range: 0 to the ttl.
+  // Unit: whole milliseconds.  Range: 0 to the ttl; 0 unless reads renew.
   template <typename Rep, typename Period>
   Builder& SetRefreshGranularity(std::chrono::duration<Rep, Period> age);
 

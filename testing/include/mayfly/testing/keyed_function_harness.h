@@ -25,7 +25,7 @@
 #include "mayfly/runtime/event_time.h"
 #include "mayfly/runtime/internal/keyed_operator.h"
 #include "mayfly/runtime/keyed_process_function.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/keyed_state_backend.h"
 #include "mayfly/testing/manual_clock.h"
@@ -47,8 +47,9 @@ class KeyedFunctionHarness {
     // `max_ahead` is for the reader of a job and does nothing here.
     EventTimeOptions event_time = {};
     BackendKind backend = BackendKind::kHeap;
-    // Where the clock stands at first.
-    TimestampMs now_ms = 0;
+    // Where the clock stands at first: in November 2023, since a write with a
+    // short TTL of its own needs a time that is older than the state's TTL.
+    TimestampMs now_ms = 1'700'000'000'000;
   };
 
   // Errors: kInvalidArgument if the selector or the factory is missing; of the

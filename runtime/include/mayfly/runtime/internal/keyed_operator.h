@@ -14,7 +14,7 @@
 #include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/runtime/keyed_process_function.h"
 #include "mayfly/serde/internal/guarded_call.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::runtime_internal {
 
@@ -27,8 +27,9 @@ class KeyedOperator {
 
   // Errors: of the backend and of the function; kInternal if the function
   // threw.
+  // Without event time nothing moves the watermark.
   static absl::StatusOr<std::unique_ptr<KeyedOperator>> Open(
-      const ShardInfo& info, const EventTimeOptions& event_time,
+      const ShardInfo& info, const std::optional<EventTimeOptions>& event_time,
       const BackendOptions& options, const FunctionFactory& make_function) {
     MAYFLY_ASSIGN_OR_RETURN(auto backend, KeyedStateBackend<K>::Open(options));
     std::unique_ptr<KeyedOperator> result(
@@ -76,11 +77,12 @@ class KeyedOperator {
   const KeyedStateBackend<K>& backend() const { return *backend_; }
 
  private:
-  KeyedOperator(const ShardInfo& info, const EventTimeOptions& event_time,
+  KeyedOperator(const ShardInfo& info,
+                const std::optional<EventTimeOptions>& event_time,
                 std::unique_ptr<KeyedStateBackend<K>> backend)
-      : event_time_(event_time),
+      : event_time_(event_time.value_or(EventTimeOptions())),
         backend_(std::move(backend)),
-        context_(info, *backend_) {}
+        context_(info, event_time.has_value(), *backend_) {}
 
   bool IsTooLate(TimestampMs timestamp_ms) const {
     return event_time_.allowed_lateness &&

@@ -16,10 +16,10 @@
 #include "absl/status/statusor.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/serde/internal/guarded_call.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/partitioner.h"
 #include "mayfly/serde/serializer_contract.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/backend_options.h"
 
 namespace mayfly::runtime_internal {

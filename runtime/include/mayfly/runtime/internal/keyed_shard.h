@@ -18,7 +18,7 @@
 #include "mayfly/runtime/internal/keyed_operator.h"
 #include "mayfly/runtime/internal/keyed_router.h"
 #include "mayfly/serde/internal/guarded_call.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly::runtime_internal {
 
@@ -29,7 +29,7 @@ class KeyedShard final : public Shard {
   using FunctionFactory = typename Operator::FunctionFactory;
   using LineSerializer = std::function<void(const Out&, std::string&)>;
 
-  KeyedShard(ShardInfo info, const EventTimeOptions& event_time,
+  KeyedShard(ShardInfo info, const std::optional<EventTimeOptions>& event_time,
              FunctionFactory make_function, LineSerializer serializer)
       : info_(std::move(info)),
         event_time_(event_time),
@@ -122,7 +122,7 @@ class KeyedShard final : public Shard {
   };
 
   const ShardInfo info_;
-  const EventTimeOptions event_time_;
+  const std::optional<EventTimeOptions> event_time_;
   const FunctionFactory make_function_;
   const LineSerializer serializer_;
   std::unique_ptr<Operator> operator_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mayfly/serde/entry_codec.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/keyed_table.h"
 #include "mayfly/state/internal/loan.h"
 #include "mayfly/state/list_state.h"

@@ -10,8 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "mayfly/serde/entry_codec.h"
-#include "mayfly/serde/internal/status_macros.h"
 #include "mayfly/serde/state_key.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/keyed_table.h"
 #include "mayfly/state/internal/loan.h"
 #include "mayfly/state/internal/map_walker.h"

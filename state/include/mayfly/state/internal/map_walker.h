@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/loan.h"
 #include "mayfly/state/internal/state_table.h"
 #include "mayfly/state/map_state.h"

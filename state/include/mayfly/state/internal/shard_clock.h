@@ -34,7 +34,7 @@ enum class ClockReading {
 // Threads: one, the shard's.
 class ShardClock {
  public:
-  // A source that gets further ahead than this between two looks has jumped.
+  // A source that gets further ahead than this within an hour has jumped.
   // Unit: milliseconds.
   static constexpr std::int64_t kJumpMs = 60'000;
 
@@ -80,27 +80,39 @@ class ShardClock {
     if (source_ == nullptr) return;
     const TimestampMs said_ms = source_->NowMs();
     const std::optional<TimestampMs> steady_ms = source_->SteadyMs();
+    if (!steady_ms || !anchor_) {
+      trusted_ms_ = std::max(trusted_ms_, said_ms);
+      now_ms_ = trusted_ms_;
+      if (steady_ms) anchor_ = Anchor{trusted_ms_, *steady_ms};
+      return;
+    }
     const std::int64_t passed_ms =
-        steady_ms && steady_ms_
-            ? std::max<std::int64_t>(0, *steady_ms - *steady_ms_)
-            : kUnknown;
-    steady_ms_ = steady_ms;
-    jumped_ =
-        passed_ms != kUnknown &&
-        said_ms > SaturatingAdd(trusted_ms_, SaturatingAdd(passed_ms, kJumpMs));
+        std::max<std::int64_t>(0, *steady_ms - anchor_->steady_ms);
+    const TimestampMs steady_now_ms =
+        SaturatingAdd(anchor_->trusted_ms, passed_ms);
+    jumped_ = said_ms > SaturatingAdd(steady_now_ms, kJumpMs);
     // Time goes on while the source is wrong.
-    trusted_ms_ = std::max(
-        trusted_ms_, jumped_ ? SaturatingAdd(trusted_ms_, passed_ms) : said_ms);
+    trusted_ms_ = std::max(trusted_ms_, jumped_ ? steady_now_ms : said_ms);
     now_ms_ = std::max(trusted_ms_, said_ms);
+    if (!jumped_ && passed_ms >= kAnchorMs) {
+      anchor_ = Anchor{trusted_ms_, *steady_ms};
+    }
   }
 
-  static constexpr std::int64_t kUnknown = -1;
+  // A moment at which the source was right.
+  struct Anchor {
+    TimestampMs trusted_ms;
+    TimestampMs steady_ms;
+  };
+
+  // Clocks run apart a little, and are set right by small steps: what they have
+  // come apart in an hour is forgiven. Many small jumps count as a large one.
+  static constexpr std::int64_t kAnchorMs = 3'600'000;
 
   const std::shared_ptr<const TtlClock> source_;
   const std::uint64_t ticks_max_;
   std::uint64_t asked_at_ = 0;
-  // What the source's steady clock said at the last look.
-  std::optional<TimestampMs> steady_ms_;
+  std::optional<Anchor> anchor_;
   TimestampMs now_ms_ = 0;
   TimestampMs trusted_ms_ = 0;
   bool jumped_ = false;

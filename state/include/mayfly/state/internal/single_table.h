@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "mayfly/serde/internal/status_macros.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/keyed_table.h"
 #include "mayfly/state/internal/loan.h"
 
