@@ -165,7 +165,7 @@ TEST(TtlConfigTest, RefreshGranularityLiesBetweenZeroAndTheTtl) {
                   std::numeric_limits<double>::infinity())),
               Refuses("refresh granularity", "infinity"));
   EXPECT_THAT(OneSecond().SetRefreshGranularity(milliseconds(1)).Build(),
-              Refuses("refresh granularity", "got 1 ms"));
+              Refuses("refresh granularity", "1 ms"));
   EXPECT_EQ(StateTtlConfig::NewInfiniteBuilder()
                 .SetUpdateType(UpdateType::kOnReadAndWrite)
                 .SetRefreshGranularity(milliseconds(kMax))
