@@ -117,7 +117,7 @@ std::vector<SweepStep> PlanSweep(const std::vector<FileExpiry>& files,
         std::all_of(below.begin(), below.end(), [](const Candidate* other) {
           return other->all_expired && other->file->level > 0;
         });
-    if (soon_alone && candidate.file->level > 0) continue;
+    if (soon_alone && candidate.file->level > 0 && !candidate.stale) continue;
     SweepStep step = StepFor(candidate, below, last_level);
     if (IsWorthIt(candidate, step, options)) steps.push_back(std::move(step));
   }

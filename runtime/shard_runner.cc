@@ -16,6 +16,7 @@ constexpr std::size_t kQueuedBatches = 4;
 // entries each time: some milliseconds in each second.
 constexpr std::chrono::milliseconds kIdleWait{1000};
 constexpr std::uint64_t kIdleCleanUpEntries = 50'000;
+constexpr std::uint64_t kIdleRecordsMax = 1000;
 
 // And commits so often on RocksDB, where that is one small write.
 constexpr std::chrono::milliseconds kIdleCommit{10'000};
@@ -30,6 +31,7 @@ ShardRunner::ShardRunner(const JobPlan& plan, int number, const TtlClock& clock)
       queue_(kQueuedBatches),
       commit_timer_(plan.options.commit_interval, clock.NowMs()),
       idle_commit_timer_(kIdleCommit, clock.NowMs()),
+      clean_up_timer_(kIdleWait, clock.NowMs()),
       count_timer_(plan.progress_interval, clock.NowMs()) {}
 
 absl::Status ShardRunner::Open(const BackendOptions& options) {
@@ -83,6 +85,7 @@ absl::Status ShardRunner::Process(const Work& work) {
   MAYFLY_RETURN_IF_ERROR(
       shard_->Process(*work.batch, plan_.source->name(), *writer_));
   uncommitted_records_ += static_cast<std::int64_t>(work.batch->records);
+  records_since_clean_up_ += work.batch->records;
   position_.set_records(position_.records() + work.batch->records);
   position_.set_late_elements(late_before_ + shard_->late_elements());
   idle_ = std::chrono::milliseconds(0);
@@ -96,7 +99,8 @@ absl::Status ShardRunner::Process(const Work& work) {
     position_.set_input_done(work.input_done);
     uncommitted_ = true;
   }
-  return CommitDue() ? Commit() : absl::OkStatus();
+  if (CommitDue()) MAYFLY_RETURN_IF_ERROR(Commit());
+  return CleanUpIfIdle();
 }
 
 // The wall clock goes on although nothing comes, and so must what goes by it.
@@ -108,10 +112,18 @@ absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
       idle_commit_timer_.Due(clock_.NowMs())) {
     return Commit();
   }
-  return CleanUp();
+  return CleanUpIfIdle();
 }
 
-absl::Status ShardRunner::CleanUp() {
+// A shard to which little comes is as good as idle. The accesses of a busy one
+// pay for its clean-up.
+absl::Status ShardRunner::CleanUpIfIdle() {
+  const TimestampMs now_ms = clock_.NowMs();
+  if (!clean_up_timer_.Due(now_ms)) return absl::OkStatus();
+  clean_up_timer_.Restart(now_ms);
+  if (std::exchange(records_since_clean_up_, 0) > kIdleRecordsMax) {
+    return absl::OkStatus();
+  }
   MAYFLY_ASSIGN_OR_RETURN(const CleanUpResult result,
                           shard_->CleanUpInBackground(kIdleCleanUpEntries));
   removed_ |= result.entries_removed > 0;

@@ -76,7 +76,7 @@ class ShardRunner {
  private:
   absl::Status Process(const Work& work);
   absl::Status WaitedInVain(std::chrono::milliseconds waited);
-  absl::Status CleanUp();
+  absl::Status CleanUpIfIdle();
   bool CommitDue();
   absl::Status Commit();
   absl::Status CountStates();
@@ -96,6 +96,7 @@ class ShardRunner {
   std::int64_t uncommitted_records_ = 0;
   // Without anything having come, since the last commit.
   std::chrono::milliseconds idle_{0};
+  std::uint64_t records_since_clean_up_ = 0;
   // Clean-up has removed something since the last commit.
   bool removed_ = false;
   // Late elements of earlier runs.
@@ -103,6 +104,7 @@ class ShardRunner {
   std::uint64_t commits_ = 0;
   IntervalTimer commit_timer_;
   IntervalTimer idle_commit_timer_;
+  IntervalTimer clean_up_timer_;
   IntervalTimer count_timer_;
 
   mutable Mutex mutex_;

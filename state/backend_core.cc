@@ -152,8 +152,10 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   context.store = *store;
   if (spec.ttl) {
     if (const auto cleanup = IncrementalCleanupOf(spec)) {
+      // As many as any step checks: more would not come sooner.
+      constexpr std::int64_t kChecksMax = 1 << 20;
       context.checks_per_access =
-          static_cast<std::uint64_t>(cleanup->entries_per_access);
+          std::min(cleanup->entries_per_access, kChecksMax);
     }
     context.format = EntryFormat::kStamped;
     TtlPolicy& policy = context.policy;
@@ -198,19 +200,22 @@ std::optional<IncrementalCleanup> BackendCore::IncrementalCleanupOf(
 
 void BackendCore::PayChecks(State& state) {
   StateTable& table = *state.table;
-  const std::uint64_t cost = state.sweep->NextCost();
+  const auto cost = static_cast<std::int64_t>(state.sweep->NextCost());
   if (table.checks_due() >= cost) {
     // The accesses so far may have been of other states.
     table.context().policy.Now();
     const absl::StatusOr<SweepCounts> counts =
         state.sweep->Step(table.context().policy.PurgeMs());
-    // What cannot be read is for a reader to report; the next step goes on.
-    table.PayChecks(counts.ok() ? std::max(cost, counts->checked) : cost);
+    // What cannot be read is for a reader to report.
+    const auto checked =
+        counts.ok() ? static_cast<std::int64_t>(counts->checked) : 0;
+    // What was checked beyond is paid for before the next step.
+    table.AddChecksDue(-std::max(cost, checked));
   }
   // An empty table is not worth a look at every record.
-  constexpr std::uint64_t kChecksMin = 64;
+  constexpr std::int64_t kChecksMin = 64;
   state.checks_wanted =
-      std::max<std::uint64_t>(state.sweep->NextCost(), kChecksMin);
+      std::max(static_cast<std::int64_t>(state.sweep->NextCost()), kChecksMin);
 }
 
 absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
@@ -245,11 +250,12 @@ absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
 absl::Status BackendCore::Commit(std::string_view position) {
   v1::CommitRecord commit;
   commit.set_sequence(last_commit_->sequence() + 1);
-  RecallAll();
   processing_clock_.NowMs();
   commit.set_processing_clock_ms(processing_clock_.trusted_ms());
   commit.set_event_clock_ms(event_clock_.trusted_ms());
+  // First: the position may be what a state has returned.
   commit.set_position(position.data(), position.size());
+  RecallAll();
   MAYFLY_RETURN_IF_ERROR(WriteCommit(commit));
   *last_commit_ = std::move(commit);
   for (auto& [name, state] : states_) {

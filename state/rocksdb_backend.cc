@@ -77,7 +77,10 @@ class RocksdbBackend final : public BackendCore {
     if (!has_record) MAYFLY_RETURN_IF_ERROR(Write(saved_record_));
     MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));
     MAYFLY_RETURN_IF_ERROR(ReadCommit());
-    return CheckFamilies();
+    MAYFLY_RETURN_IF_ERROR(CheckFamilies());
+    MAYFLY_RETURN_IF_ERROR(ForgetUncommitted());
+    for (const auto& [name, family] : families_) AddToSweeper(name, family);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<ByteStore*> OpenStore(const StateSpec& spec,
@@ -222,6 +225,34 @@ class RocksdbBackend final : public BackendCore {
     return absl::OkStatus();
   }
 
+  // States of a start that never committed hold nothing, and must not bind the
+  // next one to what that one asked for.
+  absl::Status ForgetUncommitted() {
+    // A lost commit is for others to report, and not to be made worse.
+    if (record().committed() && !has_commit()) return absl::OkStatus();
+    const auto& committed = last_commit().states();
+    const auto is_committed = [&](const std::string& name) {
+      return std::find(committed.begin(), committed.end(), name) !=
+             committed.end();
+    };
+    for (auto it = families_.begin(); it != families_.end();) {
+      const auto at = it++;
+      if (is_committed(at->first)) continue;
+      MAYFLY_RETURN_IF_ERROR(
+          FromRocksdb(db_->DropColumnFamily(at->second.handle),
+                      absl::StrCat("cannot drop state '", at->first, "'")));
+      db_->DestroyColumnFamilyHandle(at->second.handle);
+      families_.erase(at);
+    }
+    auto* const states = record().mutable_states();
+    for (int i = states->size() - 1; i >= 0; --i) {
+      if (!is_committed(states->Get(i).name())) states->DeleteSubrange(i, 1);
+    }
+    if (states->size() == saved_record_.states_size()) return absl::OkStatus();
+    saved_record_ = record();
+    return Write(saved_record_);
+  }
+
   // Opens the database with every recorded state, registered or not: its
   // entries go on expiring under the recorded TTL.
   absl::Status OpenDatabase(bool exists) {
@@ -254,7 +285,6 @@ class RocksdbBackend final : public BackendCore {
       Family& family = families_[names[i]];
       family.handle = handles[i];
       MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family));
-      AddToSweeper(names[i], family);
     }
     return absl::OkStatus();
   }

@@ -1,6 +1,7 @@
 #include "mayfly/state/internal/state_sweep.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "mayfly/serde/entry_codec.h"
@@ -60,8 +61,9 @@ class StoreSweep final : public StateSweep {
         SweepEntry(*scan, purge_ms, counts);
       }
     }
-    MAYFLY_RETURN_IF_ERROR(scan->status());
     cursor_.clear();
+    // Behind what cannot be read nothing is reached; what is before it is.
+    MAYFLY_RETURN_IF_ERROR(scan->status());
     ++times_round_;
     return counts;
   }
@@ -110,8 +112,7 @@ class StoreSweep final : public StateSweep {
     const auto entry = DecodeEntry(scan.value(), EntryFormat::kStamped);
     // What cannot be read is kept, for a reader to report.
     if (!entry || !IsExpired(entry->timestamp_ms, purge_ms)) return;
-    ++counts.removed;
-    AddChange(scan.key(), std::nullopt);
+    if (AddChange(scan.key(), std::nullopt)) ++counts.removed;
   }
 
   void SweepList(const ByteStore::Scan& scan, TimestampMs purge_ms,
@@ -132,16 +133,23 @@ class StoreSweep final : public StateSweep {
     // over and over.
     if (live.size() * 2 > scan.value().size()) return;
     // Of a list that merging has left empty nobody knows how many there were.
-    counts.removed +=
+    const std::uint64_t removed =
         live.empty() ? std::max<std::uint64_t>(expired, 1) : expired;
-    AddChange(scan.key(),
-              live.empty() ? std::nullopt : std::optional(std::move(live)));
+    const bool changed =
+        AddChange(scan.key(),
+                  live.empty() ? std::nullopt : std::optional(std::move(live)));
+    if (changed) counts.removed += removed;
   }
 
-  void AddChange(std::string_view key, std::optional<std::string> list) {
-    table_->context().memory->changed +=
-        key.size() + (list ? list->size() : 0) + sizeof(changes_[0]);
-    changes_.emplace_back(key, std::move(list));
+  // False if the key has been found before, since the last commit.
+  bool AddChange(std::string_view key, std::optional<std::string> list) {
+    constexpr std::size_t kNodeBytes = 96;
+    const std::size_t bytes =
+        key.size() + (list ? list->size() : 0) + kNodeBytes;
+    const bool added =
+        changes_.insert_or_assign(std::string(key), std::move(list)).second;
+    if (added) table_->context().memory->changed += bytes;
+    return added;
   }
 
   StateTable* const table_;
@@ -154,7 +162,7 @@ class StoreSweep final : public StateSweep {
   std::size_t segment_cursor_ = 0;
   std::size_t segments_swept_ = 0;
   // Keys to delete, and lists of which only a part goes.
-  std::vector<std::pair<std::string, std::optional<std::string>>> changes_;
+  std::map<std::string, std::optional<std::string>> changes_;
 };
 
 }  // namespace

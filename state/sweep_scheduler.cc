@@ -116,7 +116,14 @@ std::optional<SweepRecord> SweepScheduler::Sweep() {
 }
 
 absl::Status SweepScheduler::Start(
-    std::function<void(const SweepRecord&)> on_swept) {
+    const std::function<void(const SweepRecord&)>& on_swept) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_ || !threads_.empty()) {
+      return absl::FailedPreconditionError(
+          "the scheduler has been started already; make another one");
+    }
+  }
   try {
     for (int i = 0; i < schedule_.concurrency; ++i) {
       threads_.emplace_back([this, on_swept] { Work(on_swept); });

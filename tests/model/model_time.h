@@ -17,7 +17,7 @@ class ModelTime {
         right_ms_(start_ms),
         trusted_ms_(start_ms),
         now_ms_(start_ms) {
-    SetAnchor();
+    Look();
   }
 
   // What readers and writers go by.
@@ -58,9 +58,8 @@ class ModelTime {
     watermark_ms_ = watermark_ms;
     right_ms_ = wall_ms_;
     jumped_ = false;
-    trusted_ms_ = std::max(trusted_ms_, wall_ms_);
-    now_ms_ = trusted_ms_;
-    SetAnchor();
+    anchored_ = false;
+    Look();
   }
 
  private:
@@ -69,18 +68,29 @@ class ModelTime {
   static constexpr std::int64_t kJumpMs = 60'000;
   static constexpr std::int64_t kHourMs = 3'600'000;
 
-  void SetAnchor() {
-    anchor_trusted_ms_ = trusted_ms_;
+  void SetAnchor(std::int64_t right_ms) {
+    anchored_ = true;
+    anchor_ms_ = right_ms;
     anchor_steady_ms_ = steady_ms_;
   }
 
   void Look() {
-    const std::int64_t should_be_ms =
-        anchor_trusted_ms_ + steady_ms_ - anchor_steady_ms_;
+    if (!anchored_) {
+      // Behind what has been seen before, it is not right.
+      const bool right = wall_ms_ >= trusted_ms_;
+      trusted_ms_ = now_ms_ = std::max(trusted_ms_, wall_ms_);
+      if (right) SetAnchor(trusted_ms_);
+      return;
+    }
+    const std::int64_t passed_ms = steady_ms_ - anchor_steady_ms_;
+    const std::int64_t should_be_ms = anchor_ms_ + passed_ms;
     jumped_ = wall_ms_ - should_be_ms > kJumpMs;
     trusted_ms_ = std::max(trusted_ms_, jumped_ ? should_be_ms : wall_ms_);
     now_ms_ = std::max(trusted_ms_, wall_ms_);
-    if (!jumped_ && steady_ms_ - anchor_steady_ms_ >= kHourMs) SetAnchor();
+    if (passed_ms < kHourMs) return;
+    const std::int64_t off_ms = wall_ms_ - should_be_ms;
+    const bool right = -kJumpMs <= off_ms && off_ms <= kJumpMs;
+    SetAnchor(right ? wall_ms_ : should_be_ms);
   }
 
   // What the machine's clock says, and what it should say.
@@ -89,7 +99,8 @@ class ModelTime {
   // Time that has really passed.
   std::int64_t steady_ms_ = 0;
   // When the clock was last known to be right.
-  std::int64_t anchor_trusted_ms_ = 0;
+  bool anchored_ = false;
+  std::int64_t anchor_ms_ = 0;
   std::int64_t anchor_steady_ms_ = 0;
   std::int64_t trusted_ms_ = 0;
   std::int64_t now_ms_ = 0;

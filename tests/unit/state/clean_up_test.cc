@@ -307,6 +307,39 @@ TEST_P(CleanUpTest, CaseC11AClockThatJumpsRemovesNothing) {
   EXPECT_FALSE(shard_->clock_jumped());
 }
 
+// Maps are checked as a whole, and paid for as a whole.
+TEST_P(CleanUpTest, AccessesPayForAllThatLiesInAMap) {
+  if (GetParam().kind != BackendKind::kHeap) GTEST_SKIP();
+  auto& map = shard_.Get(Describe<TextMap>("map", Incrementally(5, false)));
+  ForKeys(0, 400, [&] {
+    for (int i = 0; i < 50; ++i) Must(map.Put(std::to_string(i), "v"));
+  });
+  At(120);
+  // 20,000 entries have been put, which pays for 100,000 checks; some steps
+  // have gone round. So it goes on for a while without a step.
+  std::uint64_t left = 0;
+  int accesses = 0;
+  do {
+    shard_->SetCurrentKey("other");
+    EXPECT_EQ(Read(map, std::string("a")), std::nullopt);
+    left = shard_.StoredEntries("map");
+    ++accesses;
+  } while (left > 0 && accesses < 10'000);
+  EXPECT_EQ(left, 0u);
+  EXPECT_LT(accesses, 5'000);
+}
+
+// Removals that wait for the next commit are found once.
+TEST_P(CleanUpTest, CountsWhatItRemovesOnce) {
+  auto& value = shard_.Get(Describe<Text>("value", NoCleanup()));
+  ForKeys(0, 10, [&] { Must(value.Update("v")); });
+  shard_.Commit();
+  At(100);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 10u);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 0u);
+  EXPECT_EQ(shard_.CommittedEntries("value"), 0u);
+}
+
 // A round that begins in the middle of the keyspace ends, also if what was
 // stored from there on is gone by then.
 TEST_P(CleanUpTest, ARoundThatBeganBehindAllThatIsLeftEnds) {

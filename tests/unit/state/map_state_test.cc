@@ -377,5 +377,73 @@ TEST_P(MapStateTest, GranularityBoundsHowOftenReadsRenew) {
   EXPECT_THAT(Read(state), ElementsAre(Pair("old", "0")));
 }
 
+// A key that is an argument may be what the call before it returned, which
+// this call moves, removes or overwrites.
+TEST_P(MapStateTest, KeysMayReferToWhatWasReturned) {
+  auto& state = shard_.Get(Texts("map"));
+  shard_->SetCurrentKey("k");
+  const auto name = [](int i) {
+    return "a name that does not fit into the string " + std::to_string(i);
+  };
+  for (int i = 0; i < 200; ++i) Must(state.Put(name(i), name(i + 1)));
+  shard_.Commit();
+  // From each to the next, and insertions that make the table grow.
+  std::string at = name(0);
+  const std::string* next = &at;
+  for (int i = 0; i < 200; ++i) {
+    next = state.Get(*next).value();
+    ASSERT_NE(next, nullptr) << i;
+    ASSERT_EQ(*next, name(i + 1));
+  }
+  for (int i = 199; i >= 0; --i) {
+    const std::string* const value = state.Get(name(i)).value();
+    Must(state.Put(*value, *value));
+  }
+  for (int i = 1; i <= 200; ++i) {
+    ASSERT_EQ(Read(state, name(i)), name(i)) << i;
+  }
+  for (int i = 1; i <= 200; ++i) {
+    Must(state.Remove(*state.Get(name(i)).value()));
+  }
+  EXPECT_EQ(Read(state),
+            (std::map<std::string, std::string>{{name(0), name(1)}}));
+  // The current key and a commit's position may be, too.
+  shard_->SetCurrentKey(*state.Get(name(0)).value());
+  Must(state.Put("a", name(7)));
+  shard_.Commit(*state.Get("a").value());
+  EXPECT_EQ(shard_->committed_position(), name(7));
+  shard_->SetCurrentKey(name(1));
+  EXPECT_EQ(Read(state, std::string("a")), name(7));
+}
+
+TEST_P(MapStateTest, AnExpiredEntryMayBeNamedByItself) {
+  auto& state = shard_.Get(Describe<Texts>(
+      "map", Ttl(100, UpdateType::kOnCreateAndWrite,
+                 StateVisibility::kReturnExpiredIfNotCleanedUp)));
+  shard_->SetCurrentKey("k");
+  Must(state.Put("self", "self"));
+  Must(state.Put("", "other", std::chrono::milliseconds(500)));
+  const std::string* const self = state.Get("self").value();
+  shard_.clock().SetMs(450);
+  EXPECT_EQ(*state.Get(*self).value(), "self");
+  EXPECT_EQ(Read(state, std::string("self")), std::nullopt);
+  EXPECT_EQ(Read(state, std::string()), "other");
+}
+
+TEST_P(MapStateTest, ARangeThatWasMovedFromIsEmptyAndSaysSo) {
+  auto& state = shard_.Get(Texts("map"));
+  shard_->SetCurrentKey("k");
+  Must(state.Put("a", "1"));
+  MapRange<std::string, std::string> range = state.Entries().value();
+  const MapRange<std::string, std::string> moved = std::move(range);
+  EXPECT_THAT(moved.status(), IsOk());
+  EXPECT_FALSE(range.begin() !=
+               range.end());  // NOLINT(bugprone-use-after-move)
+  const auto refuses =
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("moved from"));
+  EXPECT_THAT(range.status(), refuses);
+  EXPECT_THAT(range.RemoveCurrent(), refuses);
+}
+
 }  // namespace
 }  // namespace mayfly::state_test

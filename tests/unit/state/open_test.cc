@@ -330,6 +330,7 @@ TEST_P(RocksdbOpenTest, CaseC62ADamagedValueIsDataLossAtItsKeyAlone) {
 TEST_P(RocksdbOpenTest, CaseC62ADamagedListOrMapEntryIsDataLoss) {
   shard_.Get(Describe<List>("list", Ttl(1000)));
   shard_.Get(Describe<Map>("map", Ttl(1000)));
+  shard_.Commit();
   shard_.Close();
   const std::string stamp("\0\0\0\0\0\0\0\1", 8);
   {

@@ -242,5 +242,21 @@ TEST(RocksdbLayoutTest, EachStateIsAColumnFamily) {
               UnorderedElementsAre("default", "value", "list", "map"));
 }
 
+// A start that failed before its first commit binds nobody to what it asked
+// for.
+TEST_P(RegistrationTest, WhatWasNeverCommittedIsForgotten) {
+  EXPECT_THAT(Register(Describe<Text>("state", Ttl(100))), IsOk());
+  shard_.Reopen();
+  EXPECT_THAT(Register(List("state")), IsOk());
+  shard_.Reopen();
+  EXPECT_THAT(Register(Text("other")), IsOk());
+  shard_.Commit();
+  EXPECT_THAT(Register(Number("state")), IsOk());
+  shard_.Reopen();
+  EXPECT_THAT(Register(Text("state")), IsOk());
+  EXPECT_THAT(Register(Number("other")),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 }  // namespace
 }  // namespace mayfly::state_test

@@ -96,6 +96,39 @@ TEST(ShardClockTest, ManySmallJumpsAreALargeOne) {
   EXPECT_LE(clock.trusted_ms(), 1000 + ShardClock::kJumpMs + 60'000);
 }
 
+// Set back, and right again after the hour in which small differences are
+// forgiven.
+TEST(ShardClockTest, AClockThatIsSetRightAgainHasNotJumped) {
+  const auto source = std::make_shared<ManualClock>(100'000'000);
+  ShardClock clock(source, ClockReading::kExact);
+  clock.NowMs();
+  source->JumpToMs(source->NowMs() - 300'000);
+  for (int minute = 0; minute < 150; ++minute) {
+    source->Advance(std::chrono::minutes(1));
+    clock.NowMs();
+    ASSERT_FALSE(clock.jumped());
+  }
+  source->JumpToMs(source->NowMs() + 300'000);
+  EXPECT_EQ(clock.NowMs(), source->NowMs());
+  EXPECT_FALSE(clock.jumped());
+}
+
+// A machine that starts an hour behind what was committed, and is set right.
+TEST(ShardClockTest, CaseC13AClockThatCatchesUpHasNotJumped) {
+  const auto source = std::make_shared<ManualClock>(100'000'000);
+  ShardClock clock(source, ClockReading::kExact);
+  clock.AdvanceTo(103'600'000);
+  EXPECT_EQ(clock.NowMs(), 103'600'000);
+  source->Advance(std::chrono::minutes(1));
+  clock.NowMs();
+  source->JumpToMs(103'800'000);
+  EXPECT_EQ(clock.NowMs(), 103'800'000);
+  EXPECT_FALSE(clock.jumped());
+  source->JumpToMs(4'102'444'800'000);
+  clock.NowMs();
+  EXPECT_TRUE(clock.jumped());
+}
+
 // By ten milliseconds a second, for days.
 TEST(ShardClockTest, AClockThatRunsFastHasNotJumped) {
   const auto source = std::make_shared<ManualClock>(1000);

@@ -63,16 +63,16 @@ class RuntimeContext {
   // in event time if the job has none, in which nothing would ever expire.
   template <typename Descriptor>
   auto GetState(const Descriptor& descriptor) {
-    auto state = backend_.GetState(descriptor);
+    using State = decltype(backend_.GetState(descriptor));
     const auto& ttl = descriptor.ttl();
-    if (state.ok() && !has_event_time_ && ttl &&
+    if (!has_event_time_ && ttl &&
         ttl->time_characteristic() == TimeCharacteristic::kEventTime) {
-      state = absl::FailedPreconditionError(
+      return State(absl::FailedPreconditionError(
           "state '" + descriptor.name() +
           "' is in event time, and the job takes no timestamps from its "
-          "elements; call WithTimestamps()");
+          "elements; call WithTimestamps()"));
     }
-    return state;
+    return backend_.GetState(descriptor);
   }
 
   const std::string& job_name() const { return info_.job_name; }

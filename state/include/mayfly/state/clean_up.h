@@ -11,6 +11,7 @@ struct CleanUpResult {
   std::uint64_t entries_checked = 0;
   // Of a list on RocksDB whose expired elements merging has left out already,
   // one.
+  // On RocksDB, since the last commit: what waits for it is not counted again.
   std::uint64_t entries_removed = 0;
   // Every entry that was stored when this round of clean-up began, in this call
   // or in one before it, has been checked. The next call begins a new round.

@@ -125,10 +125,11 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // if the key is the same. Ends the validity of what states returned, and
   // takes the steps of incremental clean-up that are due.
   void SetCurrentKey(const K& key) {
-    core_->BeginRecord();
     ++current_.changes;
+    // First: the key may be what a state has returned.
     current_.hash = state_internal::SegmentedMap<K, int>::HashOf(key);
     current_.key = key;
+    core_->BeginRecord();
   }
 
   // Makes all changes since the last commit durable, together with `position`,

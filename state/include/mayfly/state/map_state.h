@@ -71,6 +71,7 @@ class MapRange {
   explicit MapRange(std::unique_ptr<MapCursor<UK, UV>> cursor)
       : cursor_(std::move(cursor)) {}
 
+  // A range that was moved from has no entries, as its status() says.
   iterator begin() { return iterator(cursor_.get()); }
   iterator end() { return iterator(nullptr); }
 
@@ -83,13 +84,21 @@ class MapRange {
   //
   // Errors: kFailedPrecondition before begin(), at the end, and the second time
   // for one entry; nothing is changed then.
-  absl::Status RemoveCurrent() { return cursor_->Remove(); }
+  absl::Status RemoveCurrent() {
+    return cursor_ == nullptr ? MovedFrom() : cursor_->Remove();
+  }
 
   // Why the walk ended early; OK if it did not.
   // Errors: as MapCursor::status().
-  absl::Status status() const { return cursor_->status(); }
+  absl::Status status() const {
+    return cursor_ == nullptr ? MovedFrom() : cursor_->status();
+  }
 
  private:
+  static absl::Status MovedFrom() {
+    return absl::FailedPreconditionError("the range has been moved from");
+  }
+
   std::unique_ptr<MapCursor<UK, UV>> cursor_;
 };
 

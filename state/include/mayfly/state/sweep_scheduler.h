@@ -81,9 +81,10 @@ class SweepScheduler {
 
   // Has threads call RunDue(). `on_swept` is called on them after each sweep;
   // it may be null. Call it once.
-  // Errors: kResourceExhausted if there are no threads to be had.
+  // Errors: kFailedPrecondition the second time, and after Stop();
+  // kResourceExhausted if there are no threads to be had.
   absl::Status Start(
-      std::function<void(const SweepRecord&)> on_swept = nullptr);
+      const std::function<void(const SweepRecord&)>& on_swept = nullptr);
 
   // No sweep begins while it is paused; those under way go on.
   void Pause();

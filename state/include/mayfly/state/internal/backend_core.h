@@ -125,9 +125,9 @@ class BackendCore {
     std::unique_ptr<StateTable> table;
     // Null without TTL.
     std::unique_ptr<StateSweep> sweep = nullptr;
-    std::uint64_t checks_per_record = 0;
+    std::int64_t checks_per_record = 0;
     // Checks due at which the next step of clean-up is worth a look.
-    std::uint64_t checks_wanted = 0;
+    std::int64_t checks_wanted = 0;
     // The segment that eviction looks at next, modulo their number.
     std::size_t eviction_cursor = 0;
   };

@@ -24,10 +24,15 @@ namespace mayfly::state_internal {
 //   // Over a store: forgets what is expired in the slot; true if that is all.
 //   bool SweepCached(const K& key, Slot& slot, TimestampMs purge_ms);
 //
-// and Slot has a member `bool used`.
+// and Slot has a member `bool used`. A step of clean-up takes a segment of
+// kSegmentSlotsMax slots: few, if a slot holds many entries.
 // Threads: one.
-template <typename Table, typename K, typename Slot>
+template <typename Table, typename K, typename Slot,
+          std::size_t kSegmentSlotsMax>
 class KeyedTable : public StateTable {
+ protected:
+  using Slots = SegmentedMap<K, Slot, kSegmentSlotsMax>;
+
  public:
   KeyedTable(TableContext context, const CurrentKey<K>* current)
       : StateTable(std::move(context)), current_(current) {}
@@ -91,8 +96,8 @@ class KeyedTable : public StateTable {
 
   void EraseSlot() { slots_.Erase(key(), hash()); }
 
-  SegmentedMap<K, Slot>& slots() { return slots_; }
-  const SegmentedMap<K, Slot>& slots() const { return slots_; }
+  Slots& slots() { return slots_; }
+  const Slots& slots() const { return slots_; }
 
   // Whether what was just read from the store is worth a place in the table.
   bool Admit(std::size_t entry_hash) {
@@ -101,7 +106,7 @@ class KeyedTable : public StateTable {
 
  private:
   const CurrentKey<K>* const current_;
-  SegmentedMap<K, Slot> slots_;
+  Slots slots_;
   AdmissionFilter admission_;
 };
 

@@ -36,9 +36,10 @@ struct ListSlot {
 };
 
 template <typename K, typename T>
-class ListTable final : public ListState<T>,
-                        public KeyedTable<ListTable<K, T>, K, ListSlot<T>> {
-  using Base = KeyedTable<ListTable, K, ListSlot<T>>;
+class ListTable final
+    : public ListState<T>,
+      public KeyedTable<ListTable<K, T>, K, ListSlot<T>, kSegmentOfContainers> {
+  using Base = KeyedTable<ListTable, K, ListSlot<T>, kSegmentOfContainers>;
   using Slot = ListSlot<T>;
   using Element = StampedElement<T>;
   using Elements = std::vector<Element>;

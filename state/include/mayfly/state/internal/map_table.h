@@ -48,10 +48,16 @@ struct MapSlot {
 template <typename K, typename UK, typename UV>
 class MapTable final
     : public MapState<UK, UV>,
-      public KeyedTable<MapTable<K, UK, UV>, K, MapSlot<UK, UV>> {
-  using Base = KeyedTable<MapTable, K, MapSlot<UK, UV>>;
+      public KeyedTable<MapTable<K, UK, UV>, K, MapSlot<UK, UV>,
+                        kSegmentOfContainers> {
+  using Base = KeyedTable<MapTable, K, MapSlot<UK, UV>, kSegmentOfContainers>;
   using Slot = MapSlot<UK, UV>;
   using Entry = MapEntry<UV>;
+  // Keys that are arguments may refer to what an earlier call returned, which
+  // a call that inserts or removes moves or overwrites: from where an entry has
+  // been found on, its own key serves.
+  using EntryIt =
+      typename absl::flat_hash_map<UK, Entry, absl::Hash<UK>>::iterator;
   friend Base;
 
  public:
@@ -62,14 +68,12 @@ class MapTable final
     const auto recalled = BeginCall();
     const TimestampMs now_ms = policy().Now();
     Slot* const slot = this->FindSlot();
-    Entry* const entry = slot == nullptr ? nullptr : FindEntry(*slot, key);
-    if (entry == nullptr) {
-      if (!has_store() || (slot != nullptr && slot->complete)) return nullptr;
-      return FetchAndRead(slot, key, now_ms);
-    }
+    if (slot == nullptr) return FetchAndRead(slot, key, now_ms);
+    const EntryIt entry = slot->entries.find(key);
+    if (entry == slot->entries.end()) return FetchAndRead(slot, key, now_ms);
     if (has_store()) slot->used = true;
-    if (!entry->present) return nullptr;
-    const UV* const visible = Read(*slot, key, *entry, now_ms);
+    if (!entry->second.present) return nullptr;
+    const UV* const visible = Read(*slot, entry, now_ms);
     EraseIfEmpty(*slot);
     return visible == nullptr ? nullptr : loan_.Lend(*visible);
   }
@@ -103,7 +107,7 @@ class MapTable final
       return absl::OkStatus();
     }
     Slot& slot = FindOrInsert();
-    RemoveEntry(slot, key, InsertEntry(slot, key));
+    RemoveEntry(slot, InsertEntry(slot, key));
     return absl::OkStatus();
   }
 
@@ -321,11 +325,12 @@ class MapTable final
     const auto recalled = BeginCall();
     MAYFLY_RETURN_IF_ERROR(this->CheckSize(value));
     Slot& slot = FindOrInsert();
-    Entry& entry = InsertEntry(slot, key);
+    const EntryIt at = InsertEntry(slot, key);
+    Entry& entry = at->second;
     Exchange(slot, entry, std::move(value));
     entry.timestamp_ms = timestamp_ms;
     entry.present = true;
-    MarkChanged(slot, key, entry);
+    MarkChanged(slot, at);
     return absl::OkStatus();
   }
 
@@ -337,33 +342,30 @@ class MapTable final
   }
 
   // Applies the TTL rule to an entry of the table; null if it is not visible.
-  const UV* Read(Slot& slot, const UK& key, Entry& entry, TimestampMs now_ms) {
+  const UV* Read(Slot& slot, EntryIt at, TimestampMs now_ms) {
+    Entry& entry = at->second;
     switch (policy().OnRead(entry.timestamp_ms, now_ms)) {
       case ReadOutcome::kLive:
         break;
       case ReadOutcome::kRefresh:
         entry.timestamp_ms = now_ms;
-        MarkChanged(slot, key, entry);
+        MarkChanged(slot, at);
         break;
       case ReadOutcome::kHidden:
         if (policy().return_expired) break;
         return nullptr;
       case ReadOutcome::kExpired:
-        expired_ = RemoveEntry(slot, key, entry);
+        expired_ = RemoveEntry(slot, at);
         return policy().return_expired ? &expired_ : nullptr;
     }
     return &entry.value;
   }
 
-  Entry* FindEntry(Slot& slot, const UK& key) {
-    const auto it = slot.entries.find(key);
-    return it == slot.entries.end() ? nullptr : &it->second;
-  }
-
   // Reads one entry from the store; null if there is none. It becomes part of
   // the table if it is worth it, or if the read is going to change it.
-  absl::StatusOr<const UV*> FetchAndRead(Slot* slot, const UK& key,
+  absl::StatusOr<const UV*> FetchAndRead(Slot* slot, UK key,
                                          TimestampMs now_ms) {
+    if (!has_store() || (slot != nullptr && slot->complete)) return nullptr;
     MakePrefix(this->key(), key_bytes_);
     Serializer<UK>::Serialize(key, key_bytes_);
     MAYFLY_ASSIGN_OR_RETURN(const std::optional<ByteStore::Found> found,
@@ -377,7 +379,7 @@ class MapTable final
     }
     if (slot == nullptr) slot = &FindOrInsert();
     const UV* const visible =
-        Read(*slot, key, InsertStored(*slot, key, fetched_), now_ms);
+        Read(*slot, InsertStored(*slot, key, fetched_), now_ms);
     return visible == nullptr ? nullptr : loan_.Lend(*visible);
   }
 
@@ -387,12 +389,13 @@ class MapTable final
   }
 
   // Puts an entry of the store into the table.
-  Entry& InsertStored(Slot& slot, const UK& key, Entry& stored) {
-    Entry& entry = InsertEntry(slot, key);
+  EntryIt InsertStored(Slot& slot, const UK& key, Entry& stored) {
+    const EntryIt at = InsertEntry(slot, key);
+    Entry& entry = at->second;
     Exchange(slot, entry, std::move(stored.value));
     entry.timestamp_ms = stored.timestamp_ms;
     entry.present = true;
-    return entry;
+    return at;
   }
 
   // Counts an entry that came from the store. It stays in the table as long as
@@ -470,12 +473,13 @@ class MapTable final
     return *slot;
   }
 
-  Entry& InsertEntry(Slot& slot, const UK& key) {
-    const auto [it, inserted] = slot.entries.try_emplace(key);
-    if (inserted && has_store()) {
-      memory().used += MemoryOf(it->first, it->second);
-    }
-    return it->second;
+  EntryIt InsertEntry(Slot& slot, const UK& key) {
+    EntryIt at = slot.entries.find(key);
+    if (at != slot.entries.end()) return at;
+    // Copied before entries move to make room.
+    at = slot.entries.try_emplace(UK(key)).first;
+    if (has_store()) memory().used += MemoryOf(at->first, at->second);
+    return at;
   }
 
   void AddChanged(Slot& slot, std::size_t bytes) {
@@ -494,13 +498,13 @@ class MapTable final
   }
 
   // Removes an entry of the current key's map and returns its value.
-  UV RemoveEntry(Slot& slot, const UK& key, Entry& entry) {
-    UV removed = Exchange(slot, entry, UV{});
+  UV RemoveEntry(Slot& slot, EntryIt at) {
+    UV removed = Exchange(slot, at->second, UV{});
     if (has_store()) {
-      entry.present = false;
-      MarkChanged(slot, key, entry);
+      at->second.present = false;
+      MarkChanged(slot, at);
     } else {
-      slot.entries.erase(key);
+      slot.entries.erase(at);
     }
     return removed;
   }
@@ -513,12 +517,12 @@ class MapTable final
     }
   }
 
-  void MarkChanged(Slot& slot, const UK& key, Entry& entry) {
-    if (!has_store() || entry.changed) return;
-    entry.changed = true;
+  void MarkChanged(Slot& slot, EntryIt at) {
+    if (!has_store() || at->second.changed) return;
+    at->second.changed = true;
     ++slot.changed_entries;
-    AddChanged(slot, MemoryOf(key, entry));
-    changes_.Add({this->hashed_key(), key});
+    AddChanged(slot, MemoryOf(at->first, at->second));
+    changes_.Add({this->hashed_key(), at->first});
   }
 
   // The slot and the entry that an id in changes_ names; nulls if the map was
@@ -526,9 +530,11 @@ class MapTable final
   std::pair<Slot*, Entry*> FindChanged(const EntryId& id) {
     Slot* const slot = slots().Find(id.key.key, id.key.hash);
     if (slot == nullptr) return {nullptr, nullptr};
-    Entry* const entry = FindEntry(*slot, id.map_key);
-    if (entry == nullptr || !entry->changed) return {nullptr, nullptr};
-    return {slot, entry};
+    const EntryIt at = slot->entries.find(id.map_key);
+    if (at == slot->entries.end() || !at->second.changed) {
+      return {nullptr, nullptr};
+    }
+    return {slot, &at->second};
   }
 
   ChangeList<EntryId> changes_;

@@ -58,15 +58,15 @@ class MapWalker final : public MapCursor<UK, UV> {
       walk_.slot = &table_->FindOrInsert();
       at_ = End();
     }
-    Entry* entry = table_->FindEntry(*walk_.slot, key);
-    if (entry == nullptr) {
+    auto entry = walk_.slot->entries.find(key);
+    if (entry == End()) {
       if (!table_->has_store()) return absl::OkStatus();
       // Only the store has it, so the walk of the table is over, and its
       // entries may move.
-      entry = &table_->InsertEntry(*walk_.slot, key);
+      entry = table_->InsertEntry(*walk_.slot, key);
       at_ = End();
     }
-    table_->RemoveEntry(*walk_.slot, key, *entry);
+    table_->RemoveEntry(*walk_.slot, entry);
     EndIfEmpty();
     return absl::OkStatus();
   }
@@ -91,17 +91,16 @@ class MapWalker final : public MapCursor<UK, UV> {
   // Moves to the next visible entry: its key is in current_.
   const UV* NextVisible() {
     while (walk_.slot != nullptr && at_ != End()) {
-      auto& [key, entry] = *at_++;
-      if (!entry.present) continue;
-      current_ = &key;
-      if (table_->policy().OnRead(entry.timestamp_ms, now_ms_) ==
+      const auto entry = at_++;
+      if (!entry->second.present) continue;
+      current_ = &entry->first;
+      if (table_->policy().OnRead(entry->second.timestamp_ms, now_ms_) ==
           ReadOutcome::kExpired) {
         // Reading it erases the entry, key and all.
-        key_ = key;
+        key_ = entry->first;
         current_ = &key_;
       }
-      const UV* const value =
-          table_->Read(*walk_.slot, *current_, entry, now_ms_);
+      const UV* const value = table_->Read(*walk_.slot, entry, now_ms_);
       EndIfEmpty();
       if (value != nullptr) return value;
     }
@@ -138,10 +137,10 @@ class MapWalker final : public MapCursor<UK, UV> {
       return &entry_.value;
     }
     if (walk_.slot == nullptr) walk_.slot = &table_->FindOrInsert();
-    Entry& entry = table_->InsertStored(*walk_.slot, key_, entry_);
+    const auto entry = table_->InsertStored(*walk_.slot, key_, entry_);
     // The insertion may have moved the entries; the walk of them is over.
     at_ = End();
-    return table_->Read(*walk_.slot, key_, entry, now_ms_);
+    return table_->Read(*walk_.slot, entry, now_ms_);
   }
 
   // On heap a map of which nothing is left goes at once.

@@ -22,15 +22,15 @@ namespace mayfly::state_internal {
 // Threads: one.
 // Lifetime: pointers to values are valid until the next insertion into or
 // erasure of that entry's segment; erasing another entry does not move them.
-template <typename K, typename V>
+template <typename K, typename V, std::size_t kEntriesMax = 7168>
 class SegmentedMap {
  public:
   using Hash = absl::Hash<K>;
   using Segment = absl::flat_hash_map<K, V, Hash>;
 
   // Entries at which a segment splits: a flat hash map of 8191 slots grows past
-  // this, so segments keep that size.
-  static constexpr std::size_t kSegmentEntriesMax = 7168;
+  // 7168, and one of 511 past 448, so segments keep that size.
+  static constexpr std::size_t kSegmentEntriesMax = kEntriesMax;
 
   SegmentedMap() { Clear(); }
 

@@ -83,7 +83,11 @@ class ShardClock {
     if (!steady_ms || !anchor_) {
       trusted_ms_ = std::max(trusted_ms_, said_ms);
       now_ms_ = trusted_ms_;
-      if (steady_ms) anchor_ = Anchor{trusted_ms_, *steady_ms};
+      // A source that is behind, since it was set back while nobody looked, is
+      // not right.
+      if (steady_ms && said_ms >= trusted_ms_) {
+        anchor_ = Anchor{trusted_ms_, *steady_ms};
+      }
       return;
     }
     const std::int64_t passed_ms =
@@ -94,9 +98,12 @@ class ShardClock {
     // Time goes on while the source is wrong.
     trusted_ms_ = std::max(trusted_ms_, jumped_ ? steady_now_ms : said_ms);
     now_ms_ = std::max(trusted_ms_, said_ms);
-    if (!jumped_ && passed_ms >= kAnchorMs) {
-      anchor_ = Anchor{trusted_ms_, *steady_ms};
-    }
+    if (passed_ms < kAnchorMs) return;
+    // One that is far from where it should be has been set, and may be set
+    // right again.
+    const bool right = said_ms <= SaturatingAdd(steady_now_ms, kJumpMs) &&
+                       said_ms >= SaturatingAdd(steady_now_ms, -kJumpMs);
+    anchor_ = Anchor{right ? said_ms : steady_now_ms, *steady_ms};
   }
 
   // A moment at which the source was right.

@@ -24,8 +24,9 @@ struct SingleSlot {
 };
 
 template <typename K, typename T>
-class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>> {
-  using Base = KeyedTable<SingleTable, K, SingleSlot<T>>;
+class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
+                                      kSegmentOfEntries> {
+  using Base = KeyedTable<SingleTable, K, SingleSlot<T>, kSegmentOfEntries>;
   using Slot = SingleSlot<T>;
   friend Base;
 

@@ -34,6 +34,11 @@ namespace mayfly::state_internal {
 inline constexpr std::size_t kEntryBytesMax =
     std::numeric_limits<std::int32_t>::max();
 
+// Slots in a segment of a table: of those with one entry each, and of those
+// with a list or a map each.
+inline constexpr std::size_t kSegmentOfEntries = 7168;
+inline constexpr std::size_t kSegmentOfContainers = 448;
+
 // What every table is made with.
 struct TableContext {
   std::string state_name;
@@ -45,7 +50,7 @@ struct TableContext {
   // Shared by the tables of a backend; counted only over a store.
   TableMemory* memory = nullptr;
   // Entries that incremental clean-up checks for each access; 0 if it is off.
-  std::uint64_t checks_per_access = 0;
+  std::int64_t checks_per_access = 0;
 };
 
 // What clean-up has done.
@@ -125,12 +130,10 @@ class StateTable {
   // Ends what the state has lent; see loan.h.
   virtual void Recall() = 0;
 
-  // Entries that incremental clean-up owes for the accesses so far.
-  std::uint64_t checks_due() const { return checks_due_; }
-  void AddChecksDue(std::uint64_t checks) { checks_due_ += checks; }
-  void PayChecks(std::uint64_t checks) {
-    checks_due_ -= std::min(checks_due_, checks);
-  }
+  // Entries that incremental clean-up owes for the accesses so far; below 0 if
+  // a step has checked more than that.
+  std::int64_t checks_due() const { return checks_due_; }
+  void AddChecksDue(std::int64_t checks) { checks_due_ += checks; }
 
   const TableContext& context() const { return context_; }
 
@@ -200,7 +203,7 @@ class StateTable {
   absl::Status TooLarge(std::size_t bytes) const;
 
   TableContext context_;
-  std::uint64_t checks_due_ = 0;
+  std::int64_t checks_due_ = 0;
 };
 
 }  // namespace mayfly::state_internal
