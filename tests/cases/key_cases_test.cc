@@ -132,6 +132,7 @@ TEST_P(KeyCasesTest, CaseC38ZeroBytesEndNeitherKeysNorValues) {
 TEST(KeyErrorCasesTest, CaseC38ErrorsNameTheWholeKey) {
   Shard<> shard(state_test::kRocksdb);
   shard.Get(Describe<Text>("value", Ttl(100)));
+  shard.Commit();
   shard.Close();
   const std::string key("a\0b", 3);
   RawDatabase(shard.options.directory, RawDatabase::Access::kWrite)

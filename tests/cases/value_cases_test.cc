@@ -158,6 +158,7 @@ class DamagedValueCasesTest : public ::testing::Test {
 
   DamagedValueCasesTest() {
     Register();
+    shard_.Commit();
     shard_.Close();
     RawDatabase raw(shard_.options.directory, RawDatabase::Access::kWrite);
     std::string bytes;
