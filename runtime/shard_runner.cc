@@ -60,7 +60,8 @@ absl::Status ShardRunner::OpenOutput() {
 absl::Status ShardRunner::Run() {
   while (true) {
     const std::chrono::milliseconds wait_max =
-        std::min(plan_.options.commit_interval, kIdleWait);
+        uncommitted_ ? std::min(plan_.options.commit_interval, kIdleWait)
+                     : kIdleWait;
     Work work;
     switch (queue_.Pop(wait_max, work)) {
       case PopResult::kItem:

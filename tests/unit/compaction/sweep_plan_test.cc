@@ -83,6 +83,15 @@ TEST(SweepPlanTest, DropsFromBelow) {
               ElementsAre(Drops("lower")));
 }
 
+// Dropping takes a sweep for each level. What has been expired for too long
+// does not wait for that.
+TEST(SweepPlanTest, WhatIsOverdueDoesNotWaitForWhatLiesBelow) {
+  EXPECT_THAT(Plan({File("upper", 3, "a", "c", 10, 0),
+                    File("lower", 6, "b", "d", 10, 0)},
+                   {.staleness_max = milliseconds(10'000)}),
+              ElementsAre(Drops("lower"), Compacts("upper", 6)));
+}
+
 TEST(SweepPlanTest, CompactsLevelZeroDownwards) {
   EXPECT_THAT(Plan({File("new", 0, "a", "c", 10, 0)}),
               ElementsAre(Compacts("new", 1)));

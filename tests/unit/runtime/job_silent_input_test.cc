@@ -247,6 +247,80 @@ TEST_P(IdleJobTest, CaseC57CleansUpByTheWallClock) {
   EXPECT_EQ(summary->states[0].expired_entries, 0u);
 }
 
+// In which, once the inner one has ended, a line comes now and then.
+class TricklingSource final : public Source {
+ public:
+  // Each line comes after `before_each` was called.
+  TricklingSource(std::unique_ptr<Source> inner, std::string line, int times,
+                  std::function<void()> before_each)
+      : inner_(std::move(inner)),
+        line_(std::move(line)),
+        left_(2 * times),
+        before_each_(std::move(before_each)) {}
+  const std::string& name() const override { return inner_->name(); }
+  absl::Status Open() override { return inner_->Open(); }
+  absl::Status SeekTo(const SourcePosition& position) override {
+    return inner_->SeekTo(position);
+  }
+  absl::StatusOr<SourceRead> Next(SourceLine& line) override {
+    if (!trickles_) {
+      absl::StatusOr<SourceRead> read = inner_->Next(line);
+      if (!read.ok() || *read != SourceRead::kEnd) {
+        end_ = line.end;
+        return read;
+      }
+      trickles_ = true;
+    }
+    if (left_-- == 0) return SourceRead::kEnd;
+    // Handed over before the next one comes.
+    if (left_ % 2 == 0) return SourceRead::kIdle;
+    before_each_();
+    line.text = line_;
+    line.terminated = true;
+    line.number = ++end_.lines;
+    end_.bytes += line_.size() + 1;
+    line.end = end_;
+    return SourceRead::kLine;
+  }
+  std::optional<std::uint64_t> total_bytes() const override {
+    return std::nullopt;
+  }
+
+ private:
+  const std::unique_ptr<Source> inner_;
+  const std::string line_;
+  int left_;
+  const std::function<void()> before_each_;
+  bool trickles_ = false;
+  SourcePosition end_;
+};
+
+// A little input of one key is too little to pay for what has expired under all
+// others, and yet the shard is never without.
+TEST_P(IdleJobTest, CleansUpWhileLittleComes) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3000; ++i) {
+    lines.push_back(absl::StrCat("user", i, "@1"));
+  }
+  WriteInput(lines);
+  options_.backend = GetParam();
+  options_.disk_sweeps.reset();
+  const auto clock = std::make_shared<ManualClock>(1'000'000);
+  options_.processing_clock = clock;
+  const auto summary = RunJob({.change = [&](VisitJob& job) {
+    job.From(std::make_unique<TricklingSource>(
+                 MakeFileSource(input()), "late@2", 200,
+                 [&] { clock->Advance(std::chrono::milliseconds(400)); }),
+             ParseVisit)
+        .Process([] { return std::make_unique<Remembers>(); });
+  }});
+  ASSERT_THAT(summary, IsOk());
+  EXPECT_EQ(summary->records, 3200u);
+  ASSERT_EQ(summary->states.size(), 1u);
+  EXPECT_EQ(
+      summary->states[0].live_entries + summary->states[0].expired_entries, 1u);
+}
+
 // By sweeps of the disk, too, which write to a file what was in memory before
 // they can take it away. The job stops when there is such a file.
 TEST_F(SilentInputTest, CaseC57SweepsTheDiskWhileNothingComes) {

@@ -264,6 +264,16 @@ TEST_F(SweepSchedulerTest, ItsThreadsSweepAndEnd) {
   EXPECT_THAT(sweeper->swept_at, ElementsAre(1'001'000));
 }
 
+TEST_F(SweepSchedulerTest, StartsOnce) {
+  const auto refuses = StatusIs(absl::StatusCode::kFailedPrecondition,
+                                HasSubstr("make another one"));
+  SweepScheduler scheduler({}, clock_);
+  EXPECT_THAT(scheduler.Start(), IsOk());
+  EXPECT_THAT(scheduler.Start(), refuses);
+  scheduler.Stop();
+  EXPECT_THAT(scheduler.Start(), refuses);
+}
+
 TEST(SweepScheduleTest, IsChecked) {
   EXPECT_THAT(Validate(SweepSchedule()), IsOk());
   EXPECT_THAT(

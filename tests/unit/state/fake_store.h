@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "mayfly/state/internal/byte_store.h"
 #include "mayfly/state/internal/shard_clock.h"
+#include "mayfly/state/internal/state_sweep.h"
 #include "mayfly/state/internal/state_table.h"
 
 namespace mayfly::state_test {
@@ -35,7 +36,7 @@ class FakeStore final : public state_internal::ByteStore {
   }
 
   std::unique_ptr<Scan> ScanFrom(std::string_view key) override {
-    return std::make_unique<FakeScan>(records, "", key);
+    return std::make_unique<FakeScan>(records, "", key, unreadable);
   }
 
   struct Record {
@@ -44,27 +45,37 @@ class FakeStore final : public state_internal::ByteStore {
   };
   std::map<std::string, Record, std::less<>> records;
   int reads = 0;
+  // Where scans end with an error; none if it is empty.
+  std::string unreadable;
 
  private:
   class FakeScan final : public Scan {
    public:
     FakeScan(std::map<std::string, Record, std::less<>> records,
-             std::string prefix, std::string_view from = {})
+             std::string prefix, std::string_view from = {},
+             std::string unreadable = {})
         : records_(std::move(records)),
           prefix_(std::move(prefix)),
+          unreadable_(std::move(unreadable)),
           at_(records_.lower_bound(std::max<std::string_view>(prefix_, from))) {
     }
     bool Valid() const override {
-      return at_ != records_.end() && at_->first.starts_with(prefix_);
+      return at_ != records_.end() && at_->first.starts_with(prefix_) &&
+             status().ok();
     }
     void Next() override { ++at_; }
     std::string_view key() const override { return at_->first; }
     std::string_view value() const override { return at_->second.bytes; }
-    absl::Status status() const override { return absl::OkStatus(); }
+    absl::Status status() const override {
+      const bool fails = !unreadable_.empty() && at_ != records_.end() &&
+                         at_->first >= unreadable_;
+      return fails ? absl::DataLossError("a damaged block") : absl::OkStatus();
+    }
 
    private:
     const std::map<std::string, Record, std::less<>> records_;
     const std::string prefix_;
+    const std::string unreadable_;
     std::map<std::string, Record, std::less<>>::const_iterator at_;
   };
 };
@@ -105,6 +116,17 @@ class TableOverFake {
     Writer writer(&store);
     if (!table_.WriteChanges(writer).ok()) std::abort();
     table_.MarkCommitted();
+    memory.changed = 0;
+    return writer.writes;
+  }
+
+  // With what clean-up has found, as a backend commits it.
+  Writes Commit(state_internal::StateSweep& sweep) {
+    Writer writer(&store);
+    sweep.WriteChanges(writer);
+    if (!table_.WriteChanges(writer).ok()) std::abort();
+    table_.MarkCommitted();
+    sweep.MarkCommitted();
     memory.changed = 0;
     return writer.writes;
   }

@@ -18,9 +18,6 @@ using TextMap = MapStateDescriptor<std::string, std::string>;
 class LifetimeTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
   void SetUp() override {
-    if (!state_internal::kCheckLifetimes) {
-      GTEST_SKIP() << "built without MAYFLY_CHECK_LIFETIMES";
-    }
     // RocksDB's threads are there when the test dies.
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     shard_->SetCurrentKey("k");

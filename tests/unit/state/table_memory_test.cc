@@ -13,6 +13,7 @@
 #include "mayfly/state/internal/map_table.h"
 #include "mayfly/state/internal/state_sweep.h"
 #include "mayfly/state/internal/value_table.h"
+#include "mayfly/testing/status_matchers.h"
 #include "tests/unit/state/fake_store.h"
 #include "tests/unit/state/test_shard.h"
 
@@ -219,6 +220,28 @@ TEST(ChangedMemoryTest, CountsWhatCleanUpRemoves) {
       &*value, state_internal::StateKind::kValue);
   EXPECT_EQ(sweep->Step(50)->removed, 1u);
   EXPECT_GE(value.memory.changed, 100u);
+}
+
+// What lies before a damaged block is removed, once; the error is told.
+TEST(StoreSweepTest, ADamagedBlockHoldsUpOnlyWhatIsBehindIt) {
+  Value value(50);
+  for (const char* key : {"a", "b", "x", "y"}) {
+    value.SetKey(key);
+    Must(value->Update("v"));
+  }
+  value.Commit();
+  value.EvictAll();
+  value.store.unreadable = "x";
+  const auto sweep = state_internal::MakeStoreSweep(
+      &*value, state_internal::StateKind::kValue);
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_THAT(sweep->Step(50), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  EXPECT_EQ(value.Commit(*sweep), (Writes{.deletes = 2}));
+  value.store.unreadable.clear();
+  EXPECT_EQ(sweep->Step(50)->removed, 2u);
+  EXPECT_EQ(value.Commit(*sweep), (Writes{.deletes = 2}));
+  EXPECT_EQ(value.store.records.size(), 0u);
 }
 
 }  // namespace

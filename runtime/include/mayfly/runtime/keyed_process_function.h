@@ -56,8 +56,7 @@ class RuntimeContext {
   RuntimeContext& operator=(const RuntimeContext&) = delete;
 
   // A ValueState<T>*, ListState<T>*, MapState<UK, UV>*, ReducingState<T>* or
-  // AggregatingState<In, Out>*, as the descriptor
-  // says.
+  // AggregatingState<In, Out>*, as the descriptor says.
   // Lifetime: of the result, as long as the function.
   // Errors: as KeyedStateBackend::GetState(); kFailedPrecondition for a state
   // in event time if the job has none, in which nothing would ever expire.

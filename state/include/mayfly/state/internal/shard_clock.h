@@ -1,4 +1,4 @@
-// The time of one shard, which never goes backwards.
+// The time of one shard, which never goes backwards but to undo a jump.
 #pragma once
 
 #include <algorithm>
