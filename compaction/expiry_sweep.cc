@@ -1,5 +1,6 @@
 #include "mayfly/compaction/expiry_sweep.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,8 @@ absl::Status ExpirySweep::FlushIfOld(const SweepOptions& options,
     unflushed_since_ms_.reset();
     return absl::OkStatus();
   }
-  if (!unflushed_since_ms_) unflushed_since_ms_ = now_ms;
+  // A clock that was set back begins the wait anew, and does not stop it.
+  unflushed_since_ms_ = std::min(unflushed_since_ms_.value_or(now_ms), now_ms);
   if (now_ms <
       SaturatingAdd(*unflushed_since_ms_, options.staleness_max.count() / 2)) {
     return absl::OkStatus();

@@ -82,6 +82,9 @@ absl::StatusOr<std::unique_ptr<BackendCore>> BackendCore::Open(
   const v1::CommitRecord& commit = core->last_commit();
   core->processing_clock_.AdvanceTo(commit.processing_clock_ms());
   core->event_clock_.AdvanceTo(commit.event_clock_ms());
+  // The first look is taken at its word, so it comes now, and a jump that comes
+  // later is recognised.
+  core->processing_clock_.NowMs();
   core->SetPurgeClocks();
   return core;
 }
@@ -233,16 +236,24 @@ absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
     for (State* const state : round) state->sweep->BeginRound();
   }
   CleanUpResult result;
+  absl::Status first_error;
   while (!round.empty() && result.entries_checked < entries_max) {
     const State& state = *round.back();
     const TtlPolicy& policy = state.table->context().policy;
     policy.Now();
-    MAYFLY_ASSIGN_OR_RETURN(const SweepCounts counts,
-                            state.sweep->Step(policy.PurgeMs()));
-    result.entries_checked += counts.checked;
-    result.entries_removed += counts.removed;
+    const absl::StatusOr<SweepCounts> counts =
+        state.sweep->Step(policy.PurgeMs());
+    if (!counts.ok()) {
+      // The other states are cleaned all the same.
+      first_error.Update(counts.status());
+      round.pop_back();
+      continue;
+    }
+    result.entries_checked += counts->checked;
+    result.entries_removed += counts->removed;
     if (state.sweep->round_done()) round.pop_back();
   }
+  MAYFLY_RETURN_IF_ERROR(first_error);
   result.round_complete = round.empty();
   return result;
 }

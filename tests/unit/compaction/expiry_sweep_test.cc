@@ -158,6 +158,17 @@ TEST_P(ExpirySweepTest, NothingExpiredStaysLongerThanTheBound) {
   }
 }
 
+// A clock that was far ahead at one sweep and is right at the next.
+TEST_P(ExpirySweepTest, AClockThatIsSetBackDoesNotKeepEntriesInMemory) {
+  database_.Put("k", Stored(0));
+  database_.clock().now_ms = 1000;
+  ASSERT_TRUE(sweep_->Run(kOptions, 4'102'444'800'000).ok());
+  ASSERT_TRUE(sweep_->Run(kOptions, 1'000).ok());
+  const SweepReport report = sweep_->Run(kOptions, 6'000).value();
+  EXPECT_EQ(report.flushes, 1u);
+  EXPECT_EQ(database_.Raw(), RawCounts{});
+}
+
 TEST_P(ExpirySweepTest, StopsAtItsBudget) {
   for (int file = 0; file < 4; ++file) {
     const std::string prefix(1, static_cast<char>('a' + file));

@@ -357,6 +357,23 @@ TEST_P(CleanUpTest, WhatHasExpiredIsReturnedIfNothingCleansUp) {
             (std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}}));
 }
 
+// Between the start and the first access, too.
+TEST_P(CleanUpTest, CaseC11AJumpBeforeTheFirstAccessRemovesNothing) {
+  At(1'000'000);
+  shard_->SetCurrentKey("k");
+  Must(shard_.Get(Describe<Text>("value", Ttl(60'000))).Update("v"));
+  shard_.Commit();
+  shard_.Reopen();
+  auto& value = shard_.Get(Describe<Text>("value", Ttl(60'000)));
+  shard_.clock().JumpToMs(4'102'444'800'000);
+  shard_->SetCurrentKey("k");
+  EXPECT_EQ(Read(value), std::nullopt);
+  EXPECT_TRUE(shard_->clock_jumped());
+  shard_.Commit();
+  shard_.clock().JumpToMs(1'000'001);
+  EXPECT_EQ(Read(value), "v");
+}
+
 TEST_P(CleanUpTest, WithoutATtlThereIsNothingToDo) {
   auto& value = shard_.Get(Text("plain"));
   ForKeys(0, 10, [&] { Must(value.Update("v")); });

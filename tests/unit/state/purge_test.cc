@@ -3,10 +3,13 @@
 // last commit alone.
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/testing/status_matchers.h"
 #include "tests/unit/state/raw_database.h"
 #include "tests/unit/state/test_shard.h"
 
@@ -240,6 +243,43 @@ TEST_F(PurgeTest, Row127AnotherPeriodReachesARestoredColumnFamily) {
                    .value()));
   shard_.Close();
   EXPECT_EQ(PeriodicCompactionSeconds(shard_.options.directory, "value"), 77u);
+}
+
+// The other states are cleaned although one cannot be read.
+TEST(CleanUpOfADamagedFileTest, IsAnErrorThatHoldsUpNoOtherState) {
+  Shard<> shard(kRocksdb);
+  const Value damaged = Describe<Value>(
+      "damaged", TtlBuilder(100).DisableCleanupInBackground().Build().value());
+  const Value healthy = Describe<Value>(
+      "healthy", TtlBuilder(100).DisableCleanupInBackground().Build().value());
+  for (int key = 0; key < 3000; ++key) {
+    shard->SetCurrentKey(std::to_string(key));
+    Must(shard.Get(damaged).Update(std::string(100, 'v')));
+  }
+  shard.Commit();
+  Must(shard->Compact());  // Into the one file there is.
+  shard.Close();
+  for (const auto& entry :
+       std::filesystem::directory_iterator(shard.options.directory + "/db")) {
+    if (entry.path().extension() != ".sst") continue;
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1000) << "damage";
+  }
+  shard.Reopen();
+  shard.Get(damaged);
+  auto& value = shard.Get(healthy);
+  shard->SetCurrentKey("k");
+  Must(value.Update("v"));
+  shard.Commit();
+  shard.clock().SetMs(100);
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_THAT(shard->CleanUp(), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  shard.Commit();
+  shard.Close();
+  // The value, and what deletes it.
+  EXPECT_EQ(RawDatabase(shard.options.directory).Records("healthy"), 2u);
 }
 
 }  // namespace

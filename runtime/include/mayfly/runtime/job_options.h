@@ -38,7 +38,8 @@ struct JobOptions {
   std::shared_ptr<StorageResources> storage = nullptr;
 
   // A shard commits when this much time has passed or so many records, or when
-  // its backend asks for it, whichever comes first; and at the end.
+  // its backend asks for it, whichever comes first; at the end; and on RocksDB
+  // every ten seconds while nothing comes.
   // Range: 1 ms to a day; 1 record or more.
   std::chrono::milliseconds commit_interval{1000};
   std::int64_t commit_records_max = 100'000;

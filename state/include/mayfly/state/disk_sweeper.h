@@ -51,7 +51,8 @@ class DiskSweeper {
   // expired at the last commit: an idle shard has to commit now and then.
   // Errors: kInvalidArgument for options out of range; kResourceExhausted for
   // a full disk; kDataLoss and kUnavailable as RocksDB has it. An error loses
-  // nothing.
+  // nothing that is committed; but a damaged file that a sweep meets has
+  // RocksDB refuse all writes from then on, so that commits fail too.
   virtual absl::StatusOr<SweepReport> Sweep(const SweepOptions& options,
                                             TimestampMs now_ms) = 0;
 

@@ -149,8 +149,8 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // removes leaves the database with the next commit, and a list is rewritten
   // once at least half of it has expired. Ends the validity of what states
   // returned.
-  // Errors: kUnavailable or kDataLoss if the database cannot be read; what was
-  // removed before that is removed.
+  // Errors: kUnavailable or kDataLoss if a state cannot be read; what was
+  // removed before it, and of the other states, is removed.
   absl::StatusOr<CleanUpResult> CleanUp(
       std::uint64_t entries_max = std::numeric_limits<std::uint64_t>::max()) {
     ++current_.changes;

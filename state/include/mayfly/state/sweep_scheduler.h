@@ -54,7 +54,8 @@ struct SweepRecord {
   SweepReport report;
 };
 
-// Threads: any.
+// Threads: any; but Start(), Stop() and destruction are for one, which is none
+// of its own.
 class SweepScheduler {
  public:
   // Sweeps that History() remembers.
@@ -69,7 +70,7 @@ class SweepScheduler {
   // Stops.
   ~SweepScheduler();
 
-  // Has no further sweep begin, and waits for those under way.
+  // Has no further sweep begin, and waits for those that its threads run.
   void Stop();
 
   // A null sweeper, which backends on heap have, is passed over.
@@ -80,7 +81,7 @@ class SweepScheduler {
   bool RunDue();
 
   // Has threads call RunDue(). `on_swept` is called on them after each sweep;
-  // it may be null. Call it once.
+  // it may be null, and must not throw. Call it once.
   // Errors: kFailedPrecondition the second time, and after Stop();
   // kResourceExhausted if there are no threads to be had.
   absl::Status Start(
