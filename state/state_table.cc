@@ -35,7 +35,7 @@ absl::Status StateTable::TooLarge(std::size_t bytes) const {
 }
 
 absl::StatusOr<TimestampMs> StateTable::StampFor(std::chrono::milliseconds ttl,
-                                                 TimestampMs now_ms) const {
+                                                 TimestampMs now_ms) {
   const ExpiryRule& rule = policy().rule;
   if (!policy().enabled() || rule.ttl_ms == kInfiniteTtlMs) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -61,7 +61,10 @@ absl::StatusOr<TimestampMs> StateTable::StampFor(std::chrono::milliseconds ttl,
   }
   // What was written before the state's TTL grew may be gone for good up to
   // this instant: rather a value that lives longer than one that never lived.
-  return std::max(timestamp_ms, SaturatingAdd(rule.expired_through_ms, 1));
+  const TimestampMs stamp_ms =
+      std::max(timestamp_ms, SaturatingAdd(rule.expired_through_ms, 1));
+  backdated_max_ms_ = std::max(backdated_max_ms_, now_ms - stamp_ms);
+  return stamp_ms;
 }
 
 }  // namespace mayfly::state_internal

@@ -1,5 +1,6 @@
 // Clean-up that walks the entries: step by step as states are used, and all at
 // once when it is called.
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -222,8 +223,31 @@ TEST_P(CleanUpTest, CaseC44LeavesNoEmptyContainers) {
   if (GetParam().kind == BackendKind::kHeap) {
     EXPECT_EQ(shard_.StoredEntries("map"), 1u);
     EXPECT_EQ(shard_.StoredEntries("list"), 1u);
+    At(220);
     EXPECT_EQ(shard_->CleanUp()->entries_checked, 2u);
   }
+}
+
+// Nothing is passed by that was written, or given a shorter life, since.
+TEST_P(CleanUpTest, FindsWhatWasWrittenSinceItPassed) {
+  auto& value = shard_.Get(Describe<Text>("value", NoCleanup()));
+  At(1000);
+  ForKeys(0, 5000, [&] { Must(value.Update("v")); });
+  At(1050);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 0u);
+  At(1060);
+  ForKeys(5000, 25'000, [&] { Must(value.Update("v")); });
+  shard_->SetCurrentKey("0");
+  Must(value.Update("short", std::chrono::milliseconds(10)));
+  shard_.Commit();
+  At(1069);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 0u);
+  At(1070);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 1u);
+  At(1100);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 4999u);
+  At(1160);
+  EXPECT_EQ(shard_->CleanUp()->entries_removed, 20'000u);
 }
 
 // What was written since the sweep passed is newer than what it removes.
@@ -408,6 +432,29 @@ TEST(CleanUpOnHeapTest, AStepIsPaidForInFull) {
   shard.clock().SetMs(120);
   EXPECT_EQ(access(3'500), 20'000u);
   EXPECT_EQ(access(1'000), 0u);
+}
+
+// A heap segment is not walked while nothing in it can have expired.
+TEST(HeapCleanUpTest, PassesByWhatCannotHaveExpired) {
+  Shard<> shard(kHeap);
+  auto& value = shard.Get(Describe<Text>("value", NoCleanup()));
+  auto& list = shard.Get(Describe<Texts>("list", NoCleanup()));
+  auto& map = shard.Get(Describe<TextMap>("map", NoCleanup()));
+  for (int key = 0; key < 100; ++key) {
+    shard->SetCurrentKey(std::to_string(key));
+    Must(value.Update("v"));
+    Must(list.AddAll({"a", "b"}));
+    Must(map.Put("a", "1"));
+  }
+  shard.clock().SetMs(50);
+  EXPECT_EQ(shard->CleanUp()->entries_checked, 400u);
+  shard.clock().SetMs(99);
+  EXPECT_EQ(shard->CleanUp()->entries_checked, 0u);
+  EXPECT_TRUE(shard->CleanUp()->round_complete);
+  shard.clock().SetMs(100);
+  const CleanUpResult result = shard->CleanUp().value();
+  EXPECT_EQ(result.entries_checked, 400u);
+  EXPECT_EQ(result.entries_removed, 400u);
 }
 
 }  // namespace

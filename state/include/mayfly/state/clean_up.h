@@ -8,6 +8,8 @@ namespace mayfly {
 // Entries: values, accumulators, list elements or map entries.
 // Threads: a plain value.
 struct CleanUpResult {
+  // On heap, entries that lie among none that can have expired are passed by
+  // unchecked.
   std::uint64_t entries_checked = 0;
   // Of a list on RocksDB whose expired elements merging has left out already,
   // one.

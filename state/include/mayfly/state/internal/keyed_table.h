@@ -1,15 +1,38 @@
 // What the tables of all kinds of state have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mayfly/state/internal/admission_filter.h"
 #include "mayfly/state/internal/memory_usage.h"
 #include "mayfly/state/internal/state_table.h"
 
 namespace mayfly::state_internal {
+
+// A walk over the entries of a segment that removes what has expired.
+struct SegmentSweep {
+  const ExpiryRule& rule;
+  const TimestampMs purge_ms;
+  SweepCounts counts = {};
+  // Of the entries that stay.
+  TimestampMs oldest_ms = kNeverExpires;
+
+  // Takes note of the next entry; whether it is to go.
+  bool Removes(TimestampMs timestamp_ms) {
+    ++counts.checked;
+    if (rule.IsExpired(timestamp_ms, purge_ms)) {
+      ++counts.removed;
+      return true;
+    }
+    oldest_ms = std::min(oldest_ms, timestamp_ms);
+    return false;
+  }
+};
 
 // A slot per key. Table derives from this and has, accessible to it,
 //
@@ -18,7 +41,7 @@ namespace mayfly::state_internal {
 //   // Whether the slot holds what the store does not.
 //   static bool IsPinned(const Slot& slot);
 //   // Removes what is expired from the slot, on heap.
-//   void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts);
+//   static void SweepSlot(Slot& slot, SegmentSweep& sweep);
 //   // Whether nothing is left in the slot, on heap.
 //   static bool IsVacant(const Slot& slot);
 //   // Over a store: forgets what is expired in the slot; true if that is all.
@@ -54,19 +77,8 @@ class KeyedTable : public StateTable {
   }
 
   SweepCounts SweepSegment(std::size_t segment, TimestampMs purge_ms) override {
-    SweepCounts counts;
-    auto& table = static_cast<Table&>(*this);
-    slots_.EraseIf(segment, [&](const K& key, Slot& slot) {
-      if (has_store()) {
-        if (!table.SweepCached(key, slot, purge_ms)) return false;
-        memory().used -= MemoryOf(key, slot);
-        return true;
-      }
-      table.SweepSlot(slot, purge_ms, counts);
-      return Table::IsVacant(slot);
-    });
-    slots_.ShrinkIfSparse(segment);
-    return counts;
+    return has_store() ? SweepCachedSegment(segment, purge_ms)
+                       : SweepHeapSegment(segment, purge_ms);
   }
 
  protected:
@@ -105,8 +117,46 @@ class KeyedTable : public StateTable {
   }
 
  private:
+  static constexpr TimestampMs kUnknown =
+      std::numeric_limits<TimestampMs>::min();
+
+  SweepCounts SweepCachedSegment(std::size_t segment, TimestampMs purge_ms) {
+    slots_.EraseIf(segment, [&](const K& key, Slot& slot) {
+      if (!static_cast<Table&>(*this).SweepCached(key, slot, purge_ms)) {
+        return false;
+      }
+      memory().used -= MemoryOf(key, slot);
+      return true;
+    });
+    slots_.ShrinkIfSparse(segment);
+    return {};
+  }
+
+  SweepCounts SweepHeapSegment(std::size_t segment, TimestampMs purge_ms) {
+    oldest_ms_.resize(slots_.segment_count(), kUnknown);
+    TimestampMs& oldest_ms = oldest_ms_[segment];
+    const ExpiryRule& rule = policy().rule;
+    if (!rule.IsExpired(SaturatingAdd(oldest_ms, -backdated_max_ms()),
+                        purge_ms)) {
+      return {};
+    }
+    SegmentSweep sweep{.rule = rule, .purge_ms = purge_ms};
+    slots_.EraseIf(segment, [&](const K&, Slot& slot) {
+      Table::SweepSlot(slot, sweep);
+      return Table::IsVacant(slot);
+    });
+    slots_.ShrinkIfSparse(segment);
+    // What is written from here on is stamped with a later time.
+    oldest_ms = std::min(sweep.oldest_ms, purge_ms);
+    return sweep.counts;
+  }
+
   const CurrentKey<K>* const current_;
   Slots slots_;
+  // No entry of a segment was stamped earlier, so that clean-up passes by
+  // segments in which nothing can have expired; on heap. A segment that was
+  // split off since has none yet.
+  std::vector<TimestampMs> oldest_ms_;
   AdmissionFilter admission_;
 };
 

@@ -214,10 +214,9 @@ class ListTable final
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return slot.elements.empty(); }
 
-  void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts) {
-    counts.checked += slot.elements.size();
-    counts.removed += std::erase_if(slot.elements, [&](const Element& element) {
-      return policy().rule.IsExpired(element.timestamp_ms, purge_ms);
+  static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
+    std::erase_if(slot.elements, [&](const Element& element) {
+      return sweep.Removes(element.timestamp_ms);
     });
     if (slot.elements.size() < slot.elements.capacity() / 4) {
       slot.elements.shrink_to_fit();

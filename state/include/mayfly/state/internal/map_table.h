@@ -285,13 +285,11 @@ class MapTable final
   }
   static bool IsVacant(const Slot& slot) { return slot.entries.empty(); }
 
-  void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts) {
-    counts.checked += slot.entries.size();
+  static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     const std::size_t removed =
         absl::erase_if(slot.entries, [&](const auto& entry) {
-          return policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms);
+          return sweep.Removes(entry.second.timestamp_ms);
         });
-    counts.removed += removed;
     if (removed > 0 && slot.entries.size() < slot.entries.capacity() / 8) {
       slot.entries.rehash(0);
     }

@@ -166,11 +166,8 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return !slot.present; }
 
-  void SweepSlot(Slot& slot, TimestampMs purge_ms, SweepCounts& counts) {
-    ++counts.checked;
-    if (!this->policy().rule.IsExpired(slot.timestamp_ms, purge_ms)) return;
-    slot.present = false;
-    ++counts.removed;
+  static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
+    slot.present = !sweep.Removes(slot.timestamp_ms);
   }
 
   bool SweepCached(const K&, Slot& slot, TimestampMs purge_ms) {

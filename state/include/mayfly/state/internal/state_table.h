@@ -149,7 +149,10 @@ class StateTable {
   // The timestamp with which an entry written now lives for `ttl`.
   // Errors: as ValueState::Update() with a TTL.
   absl::StatusOr<TimestampMs> StampFor(std::chrono::milliseconds ttl,
-                                       TimestampMs now_ms) const;
+                                       TimestampMs now_ms);
+
+  // How much earlier than the time of its writing an entry may be stamped.
+  std::int64_t backdated_max_ms() const { return backdated_max_ms_; }
 
   // `stored_key` is what errors name; `key_bytes` lie in it.
   template <typename K>
@@ -204,6 +207,7 @@ class StateTable {
 
   TableContext context_;
   std::int64_t checks_due_ = 0;
+  std::int64_t backdated_max_ms_ = 0;
 };
 
 }  // namespace mayfly::state_internal
