@@ -8,6 +8,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
+#include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "state/rocksdb_store.h"
 
@@ -61,6 +62,9 @@ rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources) {
   options.write_buffer_manager = resources.write_buffers();
   options.max_open_files = -1;
   options.max_background_jobs = 2;
+  // One thread writes. RocksDB follows hints to where the memtable takes the
+  // next key only then.
+  options.allow_concurrent_memtable_write = false;
   // Nothing of RocksDB's own runs on a timer.
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
@@ -73,6 +77,13 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = kWriteBufferBytes;
   options.target_file_size_base = kTargetFileBytes;
+  // Most reads that get here look for what is in the files.
+  options.memtable_prefix_bloom_size_ratio = 0.1;
+  options.memtable_whole_key_filtering = true;
+  // A commit writes a state's keys in order, so the place of a key is near that
+  // of the one before it: one hint for all.
+  options.memtable_insert_with_hint_prefix_extractor.reset(
+      rocksdb::NewCappedPrefixTransform(0));
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = Compression();
   // RocksDB's own TTL only moves files down a level; it removes nothing.
@@ -87,8 +98,6 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
   if (is_map) {
     // Walking a key's entries asks the prefix bloom first.
     options.prefix_extractor = MapKeyPrefix();
-    options.memtable_prefix_bloom_size_ratio = 0.1;
-    options.memtable_whole_key_filtering = true;
   }
   return options;
 }
