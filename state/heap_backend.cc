@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/file_copy.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/shard_record.h"
 #include "state/snapshot_file.h"
@@ -32,6 +33,7 @@ class HeapBackend final : public BackendCore {
     }
     if (!snapshot.ok()) return snapshot.status();
     if (!has_record) return MissingShardRecord(options().directory);
+    MAYFLY_RETURN_IF_ERROR(snapshot->Verify());
     MAYFLY_RETURN_IF_ERROR(CheckShardRecord(
         snapshot->record(), v1::BACKEND_KIND_HEAP, SnapshotPath()));
     record() = snapshot->record();
@@ -81,7 +83,7 @@ class HeapBackend final : public BackendCore {
       }
     }
     MAYFLY_RETURN_IF_ERROR(writer.Finish(commit, sync()));
-    ForgetSnapshotIfDone();
+    MAYFLY_RETURN_IF_ERROR(FollowSnapshot());
     NoteCommitted();
     return absl::OkStatus();
   }
@@ -103,6 +105,14 @@ class HeapBackend final : public BackendCore {
 
   absl::Status CompactStored() override { return absl::OkStatus(); }
 
+  // Commits put a new file in the place of the old one and never change it.
+  absl::Status CopyStored(const std::string& to) override {
+    const std::string copy = to + "/snapshot";
+    MAYFLY_ASSIGN_OR_RETURN(const bool linked, LinkFile(SnapshotPath(), copy));
+    if (linked) return absl::OkStatus();
+    return CopyFile(SnapshotPath(), copy, sync()).status();
+  }
+
  private:
   bool persistent() const { return !options().directory.empty(); }
   bool sync() const { return options().durability == Durability::kMachine; }
@@ -121,16 +131,17 @@ class HeapBackend final : public BackendCore {
   }
 
   // While there are states that nobody registered, they are carried over from
-  // commit to commit, and may still be registered: the file's name stays, and
-  // so does their place in the record.
-  void ForgetSnapshotIfDone() {
+  // commit to commit, and may still be registered; then from the new file.
+  absl::Status FollowSnapshot() {
     const auto registered = [this](const v1::StateRecord& state) {
       return states().contains(state.name());
     };
-    if (std::all_of(record().states().begin(), record().states().end(),
-                    registered)) {
-      snapshot_.reset();
+    snapshot_.reset();
+    if (std::ranges::all_of(record().states(), registered)) {
+      return absl::OkStatus();
     }
+    MAYFLY_ASSIGN_OR_RETURN(snapshot_, SnapshotReader::Open(SnapshotPath()));
+    return absl::OkStatus();
   }
 
   // What is not registered yet is read from here.

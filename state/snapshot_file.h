@@ -1,10 +1,9 @@
-// The snapshot that the heap backend commits: all entries of all states in
-// their stored form, in compressed and checksummed blocks.
-// Format: state/FORMAT.md.
+// A snapshot of a shard in one file: all entries of all states in their stored
+// form. The heap backend commits one; savepoints are made of them.
+// Format: docs/savepoint-format.md.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "mayfly/state/internal/state_table.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/snapshot_block.h"
 
 namespace mayfly::state_internal {
 
@@ -32,6 +32,9 @@ class SnapshotWriter {
   // shows in Finish().
   void Add(std::uint32_t state, std::string_view key, std::string_view value);
 
+  // The first error so far.
+  const absl::Status& status() const { return status_; }
+
   // Completes the file and replaces the old one as one step.
   // Errors: as FileError(); the old snapshot is untouched.
   absl::Status Finish(const v1::CommitRecord& commit, bool sync);
@@ -40,31 +43,41 @@ class SnapshotWriter {
   SnapshotWriter(int fd, std::string path);
 
   void FlushEntries();
-  void WriteBlock(char tag, std::uint32_t state, std::string_view content);
+  void Write(std::string_view bytes);
 
   int fd_;
   std::string path_;
   absl::Status status_;
-  std::uint32_t state_ = 0;
-  std::uint64_t entries_ = 0;
-  std::string block_;
+  std::uint64_t offset_ = 0;
+  v1::SnapshotFooter footer_;
+  Block block_;
 };
 
-// Reads a snapshot.  Threads: one.
+// Reads a snapshot.
+// Threads: any, if it is not moved meanwhile.
 class SnapshotReader {
  public:
-  // Opens the file and checks all of it, checksums and counts.
+  // Reads what the file says of itself.
   // Errors: kNotFound if there is none; kDataLoss if it is damaged or cut
   // short; as FileError().
   static absl::StatusOr<SnapshotReader> Open(const std::string& path);
 
   const v1::ShardRecord& record() const { return record_; }
+  const v1::SnapshotFooter& footer() const { return footer_; }
   const v1::CommitRecord& commit() const { return footer_.commit(); }
+
+  // Reads everything: checksums, framing and counts.
+  // Errors: as Open().
+  absl::Status Verify() const;
 
   // Visits the entries of the state that is `state`-th in the record.
   // Errors: as Open().
   absl::Status VisitEntries(std::uint32_t state,
                             const EntryVisitor& visit) const;
+
+  // The same for one of its blocks, of footer().states(state).blocks().
+  absl::Status VisitBlock(std::uint32_t state, int block,
+                          const EntryVisitor& visit) const;
 
  private:
   explicit SnapshotReader(std::string path) : path_(std::move(path)) {}
