@@ -289,7 +289,11 @@ class MapTable final
     counts.checked += slot.entries.size();
     const std::size_t removed =
         absl::erase_if(slot.entries, [&](const auto& entry) {
-          return policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms);
+          if (!policy().rule.IsExpired(entry.second.timestamp_ms, purge_ms)) {
+            return false;
+          }
+          counts.bytes += MemoryOf(entry.first, entry.second);
+          return true;
         });
     counts.removed += removed;
     if (removed > 0 && slot.entries.size() < slot.entries.capacity() / 8) {
@@ -355,6 +359,7 @@ class MapTable final
         if (policy().return_expired) break;
         return nullptr;
       case ReadOutcome::kExpired:
+        this->CountRemoved(1, MemoryOf(at->first, entry));
         expired_ = RemoveEntry(slot, at);
         return policy().return_expired ? &expired_ : nullptr;
     }
