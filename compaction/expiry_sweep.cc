@@ -48,18 +48,34 @@ absl::StatusOr<SweepReport> ExpirySweep::Run(const SweepOptions& options,
   SweepReport report;
   const std::optional<PurgePoint> purge = ttl_->ReadPurgePoint();
   if (!purge) return report;
+  const absl::Status status = RunSteps(options, now_ms, *purge, report);
+  {
+    const std::lock_guard lock(mutex_);
+    totals_ += report;
+  }
+  MAYFLY_RETURN_IF_ERROR(status);
+  return report;
+}
+
+SweepReport ExpirySweep::totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+absl::Status ExpirySweep::RunSteps(const SweepOptions& options,
+                                   TimestampMs now_ms, const PurgePoint& purge,
+                                   SweepReport& report) {
   MAYFLY_RETURN_IF_ERROR(FlushIfOld(options, now_ms, report));
   MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files, Files());
-  for (const SweepStep& step : PlanSweep(files, *purge, options)) {
+  for (const SweepStep& step : PlanSweep(files, purge, options)) {
     if (step.action == SweepAction::kCompact &&
         report.bytes_read >= options.bytes_max) {
       ++report.steps_left;
       continue;
     }
-    MAYFLY_RETURN_IF_ERROR(RunStep(step, *purge, report));
+    MAYFLY_RETURN_IF_ERROR(RunStep(step, purge, report));
   }
-  totals_ += report;
-  return report;
+  return absl::OkStatus();
 }
 
 absl::Status ExpirySweep::FlushIfOld(const SweepOptions& options,
