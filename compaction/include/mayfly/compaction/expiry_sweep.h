@@ -51,6 +51,10 @@ class ExpirySweep {
                         const PurgePoint& purge, SweepReport& report);
   absl::Status FlushIfOld(const SweepOptions& options, TimestampMs now_ms,
                           SweepReport& report);
+  // A file that a reader was looking at when it was taken away is let go of by
+  // the reader, and RocksDB unlinks it when it next has something else to
+  // unlink: on an idle database, never.
+  absl::Status UnlinkLeftFiles();
   absl::Status RunStep(const SweepStep& step, const PurgePoint& purge,
                        SweepReport& report);
 
@@ -59,6 +63,8 @@ class ExpirySweep {
   const std::shared_ptr<ColumnFamilyTtl> ttl_;
   // Since when something has been seen in memory.
   std::optional<TimestampMs> unflushed_since_ms_;
+  // Whether the last run did; readers may have let go of files since.
+  bool took_files_away_ = false;
   mutable std::mutex mutex_;
   SweepReport totals_;  // Guarded by mutex_.
 };
