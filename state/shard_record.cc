@@ -1,13 +1,12 @@
 #include "state/shard_record.h"
 
 #include "absl/strings/str_cat.h"
+#include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/record_file.h"
 
 namespace mayfly::state_internal {
-namespace {
-
-absl::string_view BackendName(v1::BackendKind backend) {
+std::string_view BackendName(v1::BackendKind backend) {
   switch (backend) {
     case v1::BACKEND_KIND_HEAP:
       return "heap";
@@ -17,8 +16,6 @@ absl::string_view BackendName(v1::BackendKind backend) {
       return "unknown";
   }
 }
-
-}  // namespace
 
 std::string ShardRecordPath(const std::string& directory) {
   return directory + "/MANIFEST.mayfly";
@@ -60,8 +57,9 @@ absl::Status CheckShardRecord(const v1::ShardRecord& record,
   MAYFLY_RETURN_IF_ERROR(CheckFormatVersion(record, source));
   if (record.backend() != backend) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "'", source, "' was written by the ", BackendName(record.backend()),
-        " backend and is opened with the ", BackendName(backend),
+        "'", source, "' was written by the ",
+        ToAbsl(BackendName(record.backend())),
+        " backend and is opened with the ", ToAbsl(BackendName(backend)),
         " one; start with the old backend, or with an empty state directory"));
   }
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,6 +14,9 @@ namespace mayfly::state_internal {
 
 // Version 1: the first.
 inline constexpr std::uint32_t kFormatVersion = 1;
+
+// In words, for messages.
+std::string_view BackendName(v1::BackendKind backend);
 
 std::string ShardRecordPath(const std::string& directory);
 

@@ -25,23 +25,6 @@ absl::Status Refuse(const StateSpec& asked, absl::string_view what,
                    " and asked for with ", wanted, "; ", kWayOut));
 }
 
-absl::string_view KindName(v1::StateKind kind) {
-  switch (kind) {
-    case v1::STATE_KIND_VALUE:
-      return "value";
-    case v1::STATE_KIND_LIST:
-      return "list";
-    case v1::STATE_KIND_MAP:
-      return "map";
-    case v1::STATE_KIND_REDUCING:
-      return "reducing";
-    case v1::STATE_KIND_AGGREGATING:
-      return "aggregating";
-    default:
-      return "an unknown kind";
-  }
-}
-
 absl::string_view TimeName(v1::TimeCharacteristic time) {
   return time == v1::TIME_CHARACTERISTIC_EVENT ? "event time"
                                                : "processing time";
@@ -85,9 +68,26 @@ std::string TtlText(const v1::StateRecord& record) {
 
 }  // namespace
 
+std::string_view KindName(v1::StateKind kind) {
+  switch (kind) {
+    case v1::STATE_KIND_VALUE:
+      return "value";
+    case v1::STATE_KIND_LIST:
+      return "list";
+    case v1::STATE_KIND_MAP:
+      return "map";
+    case v1::STATE_KIND_REDUCING:
+      return "reducing";
+    case v1::STATE_KIND_AGGREGATING:
+      return "aggregating";
+    default:
+      return "an unknown kind";
+  }
+}
+
 std::string StateSpec::ToString() const {
   std::string text = absl::StrCat(
-      KindName(static_cast<v1::StateKind>(kind)), " state, key ",
+      ToAbsl(KindName(static_cast<v1::StateKind>(kind))), " state, key ",
       key_serializer.ToString(), ", ",
       map_key_serializer
           ? absl::StrCat("map key ", map_key_serializer->ToString(), ", ")
@@ -139,8 +139,8 @@ absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
                                           const v1::CommitRecord& commit) {
   v1::StateRecord wanted = NewRecord(asked);
   if (stored.kind() != wanted.kind()) {
-    return Refuse(asked, "the kind", KindName(stored.kind()),
-                  KindName(wanted.kind()));
+    return Refuse(asked, "the kind", ToAbsl(KindName(stored.kind())),
+                  ToAbsl(KindName(wanted.kind())));
   }
   MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the key serializer",
                                          stored.key_serializer(),

@@ -1,6 +1,8 @@
 // What is recorded of a state, and whether a program may have it.
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mayfly/serde/timestamp.h"
@@ -11,6 +13,9 @@ namespace mayfly::state_internal {
 
 // Errors: kInvalidArgument if the name cannot be a state's.
 absl::Status CheckStateName(std::string_view name);
+
+// In words, for messages.
+std::string_view KindName(v1::StateKind kind);
 
 // The record of a state that is new.
 v1::StateRecord NewRecord(const StateSpec& spec);

@@ -232,7 +232,8 @@ Answer BackendSystem::CommitAndCount(const Operation& operation) {
         all->begin(), all->end(), [&](const StateStatistics& statistics) {
           return statistics.state == kStateNames.at(state);
         });
-    if (counts == all->end()) continue;
+    // Not counted: it is stored and nobody has registered it.
+    if (counts == all->end() || !counts->exact) continue;
     const int at = static_cast<int>(state);
     answer.items.push_back({at, std::to_string(counts->live_entries)});
     if (counts->expired_entries > 0) answer.items.push_back({at, "expired"});
