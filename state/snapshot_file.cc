@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -26,8 +27,6 @@ constexpr char kFooterTag = 'F';
 constexpr std::size_t kBlockHeaderBytes = 9;
 // Tag and state; they stand before the content too, under its checksum.
 constexpr std::size_t kBlockIdentityBytes = 5;
-// A block is closed when its content reaches this.
-constexpr std::size_t kBlockContentBytes = std::size_t{256} << 10;
 constexpr int kCompressionLevel = 1;
 
 void AppendLittleEndian(std::uint32_t value, std::string& out) {
@@ -181,77 +180,158 @@ absl::StatusOr<std::uint64_t> VisitBlock(const BlockReader& reader,
 
 }  // namespace
 
+// The file itself.
+class SnapshotWriter::Output {
+ public:
+  Output(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+    Note(WriteFully(fd_, kMagic, TemporaryPath()));
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!in_place_) ::unlink(TemporaryPath().c_str());
+  }
+
+  void WriteRecord(const v1::ShardRecord& record) {
+    WriteBlock(kRecordTag, 0, record.SerializeAsString());
+  }
+
+  void WriteEntries(std::uint32_t state, std::uint64_t entries,
+                    std::string_view content) {
+    WriteBlock(kEntriesTag, state, content);
+    entries_ += entries;
+  }
+
+  void CarryOver(std::uint32_t state, const SnapshotReader& from) {
+    if (!status_.ok()) return;
+    EntryBlock block;
+    const absl::Status read = from.VisitEntries(
+        state, [&](std::string_view key, std::string_view value) {
+          if (block.full()) WriteAndClear(state, block);
+          block.Add(key, value);
+        });
+    if (!block.empty()) WriteAndClear(state, block);
+    Note(read);
+  }
+
+  void Seal(const v1::CommitRecord& commit, bool sync) {
+    v1::SnapshotFooter footer;
+    footer.set_entries(entries_);
+    *footer.mutable_commit() = commit;
+    WriteBlock(kFooterTag, 0, footer.SerializeAsString());
+    sync_ = sync;
+    if (status_.ok()) Note(Close());
+    done_ = true;
+  }
+
+  absl::Status MoveInPlace() {
+    MAYFLY_RETURN_IF_ERROR(status_);
+    MAYFLY_RETURN_IF_ERROR(RenameFile(TemporaryPath(), path_, sync_));
+    in_place_ = true;
+    return absl::OkStatus();
+  }
+
+  // On any thread.
+  bool done() const { return done_; }
+
+ private:
+  std::string TemporaryPath() const { return path_ + ".tmp"; }
+
+  void WriteAndClear(std::uint32_t state, EntryBlock& block) {
+    WriteEntries(state, block.entries(), block.content());
+    block.Clear();
+  }
+
+  void WriteBlock(char tag, std::uint32_t state, std::string_view content) {
+    if (!status_.ok()) return;
+    std::string header(1, tag);
+    AppendLittleEndian(state, header);
+    const std::string frame = Compress(header + std::string(content));
+    AppendLittleEndian(static_cast<std::uint32_t>(frame.size()), header);
+    Note(WriteFully(fd_, header, TemporaryPath()));
+    if (status_.ok()) Note(WriteFully(fd_, frame, TemporaryPath()));
+  }
+
+  absl::Status Close() {
+    if (sync_ && ::fsync(fd_) != 0) {
+      return FileError(errno, "sync", TemporaryPath());
+    }
+    if (::close(std::exchange(fd_, -1)) != 0) {
+      return FileError(errno, "write", TemporaryPath());
+    }
+    return absl::OkStatus();
+  }
+
+  // The first error is the one that counts.
+  void Note(const absl::Status& status) {
+    status_.Update(status);
+    if (!status_.ok()) done_ = true;
+  }
+
+  int fd_;
+  const std::string path_;
+  absl::Status status_;
+  std::uint64_t entries_ = 0;
+  bool sync_ = false;
+  bool in_place_ = false;
+  std::atomic<bool> done_ = false;
+};
+
 absl::StatusOr<SnapshotWriter> SnapshotWriter::Create(
     const std::string& path, const v1::ShardRecord& record) {
   const std::string temporary = path + ".tmp";
   const int fd =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return FileError(errno, "create", temporary);
-  SnapshotWriter writer(fd, path);
-  writer.status_ = WriteFully(fd, kMagic, temporary);
-  writer.WriteBlock(kRecordTag, 0, record.SerializeAsString());
+  SnapshotWriter writer(std::make_unique<Output>(fd, path));
+  writer.output_->WriteRecord(record);
+  writer.thread_ = std::make_unique<WriterThread>();
   return writer;
 }
 
-SnapshotWriter::SnapshotWriter(int fd, std::string path)
-    : fd_(fd), path_(std::move(path)) {}
+SnapshotWriter::SnapshotWriter(std::unique_ptr<Output> output)
+    : output_(std::move(output)) {}
 
-SnapshotWriter::SnapshotWriter(SnapshotWriter&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      path_(std::move(other.path_)),
-      status_(std::move(other.status_)),
-      state_(other.state_),
-      entries_(other.entries_),
-      block_(std::move(other.block_)) {}
+SnapshotWriter::SnapshotWriter(SnapshotWriter&&) noexcept = default;
 
-SnapshotWriter::~SnapshotWriter() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink((path_ + ".tmp").c_str());
-}
+SnapshotWriter::~SnapshotWriter() = default;
 
 void SnapshotWriter::Add(std::uint32_t state, std::string_view key,
                          std::string_view value) {
-  if (state != state_ || block_.size() >= kBlockContentBytes) FlushEntries();
+  if (state != state_ || block_.full()) FlushEntries();
   state_ = state;
-  ++entries_;
-  serde_internal::AppendLength(key.size(), block_);
-  block_.append(key);
-  serde_internal::AppendLength(value.size(), block_);
-  block_.append(value);
+  block_.Add(key, value);
 }
 
-absl::Status SnapshotWriter::Finish(const v1::CommitRecord& commit, bool sync) {
+void SnapshotWriter::CarryOver(std::uint32_t state,
+                               const SnapshotReader& from) {
+  thread_->Add(0, [output = output_.get(), state, &from] {
+    output->CarryOver(state, from);
+  });
+}
+
+void SnapshotWriter::Seal(const v1::CommitRecord& commit, bool sync) {
   FlushEntries();
-  v1::SnapshotFooter footer;
-  footer.set_entries(entries_);
-  *footer.mutable_commit() = commit;
-  WriteBlock(kFooterTag, 0, footer.SerializeAsString());
-  const std::string temporary = path_ + ".tmp";
-  MAYFLY_RETURN_IF_ERROR(status_);
-  if (sync && ::fsync(fd_) != 0) return FileError(errno, "sync", temporary);
-  if (::close(std::exchange(fd_, -1)) != 0) {
-    return FileError(errno, "write", temporary);
-  }
-  return RenameFile(temporary, path_, sync);
+  thread_->Add(0, [output = output_.get(), commit, sync] {
+    output->Seal(commit, sync);
+  });
+}
+
+bool SnapshotWriter::done() const { return output_->done(); }
+
+absl::Status SnapshotWriter::Finish() {
+  thread_->Drain();
+  return output_->MoveInPlace();
 }
 
 void SnapshotWriter::FlushEntries() {
   if (block_.empty()) return;
-  WriteBlock(kEntriesTag, state_, block_);
-  block_.clear();
-}
-
-void SnapshotWriter::WriteBlock(char tag, std::uint32_t state,
-                                std::string_view content) {
-  if (!status_.ok()) return;
-  std::string header(1, tag);
-  AppendLittleEndian(state, header);
-  const std::string frame = Compress(header + std::string(content));
-  AppendLittleEndian(static_cast<std::uint32_t>(frame.size()), header);
-  const std::string temporary = path_ + ".tmp";
-  status_ = WriteFully(fd_, header, temporary);
-  if (status_.ok()) status_ = WriteFully(fd_, frame, temporary);
+  const std::size_t bytes = block_.content().size();
+  thread_->Add(bytes, [output = output_.get(), state = state_,
+                       block = std::exchange(block_, EntryBlock())] {
+    output->WriteEntries(state, block.entries(), block.content());
+  });
 }
 
 absl::StatusOr<SnapshotReader> SnapshotReader::Open(const std::string& path) {

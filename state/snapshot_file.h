@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,10 +12,15 @@
 #include "absl/status/statusor.h"
 #include "mayfly/state/internal/state_table.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/entry_block.h"
+#include "state/writer_thread.h"
 
 namespace mayfly::state_internal {
 
+class SnapshotReader;
+
 // Writes a snapshot beside the old one and puts it in its place at the end.
+// What it is given is compressed and written on a thread of its own.
 // Threads: one.
 class SnapshotWriter {
  public:
@@ -23,31 +28,44 @@ class SnapshotWriter {
   static absl::StatusOr<SnapshotWriter> Create(const std::string& path,
                                                const v1::ShardRecord& record);
 
-  SnapshotWriter(SnapshotWriter&& other) noexcept;
+  SnapshotWriter(SnapshotWriter&&) noexcept;
   SnapshotWriter& operator=(SnapshotWriter&&) = delete;
   // Removes what was not finished.
   ~SnapshotWriter();
 
-  // Adds an entry of the state that is `state`-th in the record. A write error
-  // shows in Finish().
+  // Adds an entry of the state that is `state`-th in the record. Waits for the
+  // thread if that is far behind. A write error shows in Finish().
   void Add(std::uint32_t state, std::string_view key, std::string_view value);
 
-  // Completes the file and replaces the old one as one step.
-  // Errors: as FileError(); the old snapshot is untouched.
-  absl::Status Finish(const v1::CommitRecord& commit, bool sync);
+  // Adds all entries that another snapshot holds of the state, which is
+  // `state`-th in both records. Reading them is the thread's work, too.
+  // Lifetime: `from` is read until Finish() returns.
+  void CarryOver(std::uint32_t state, const SnapshotReader& from);
+
+  // Completes the file, which stays beside the old one. Nothing can be added.
+  void Seal(const v1::CommitRecord& commit, bool sync);
+
+  // Whether Finish() need not wait: all is written, or something failed.
+  bool done() const;
+
+  // Replaces the old snapshot by the sealed one, as one step.
+  // Errors: the first one of writing, as FileError(), or of reading what was
+  // carried over; the old snapshot is untouched.
+  absl::Status Finish();
 
  private:
-  SnapshotWriter(int fd, std::string path);
+  class Output;
+
+  explicit SnapshotWriter(std::unique_ptr<Output> output);
 
   void FlushEntries();
-  void WriteBlock(char tag, std::uint32_t state, std::string_view content);
 
-  int fd_;
-  std::string path_;
-  absl::Status status_;
+  // Touched by the thread alone between Create() and Finish().
+  std::unique_ptr<Output> output_;
+  std::unique_ptr<WriterThread> thread_;
+  // What the thread has not been given yet, and whose entries they are.
+  EntryBlock block_;
   std::uint32_t state_ = 0;
-  std::uint64_t entries_ = 0;
-  std::string block_;
 };
 
 // Reads a snapshot.  Threads: one.

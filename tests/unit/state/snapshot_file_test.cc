@@ -73,6 +73,12 @@ absl::StatusOr<Contents> ReadAll(const std::string& path) {
   return contents;
 }
 
+absl::Status Finish(SnapshotWriter& writer, const v1::CommitRecord& commit,
+                    bool sync = false) {
+  writer.Seal(commit, sync);
+  return writer.Finish();
+}
+
 std::string Slurp(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -90,7 +96,7 @@ class SnapshotFileTest : public ::testing::Test {
     writer->Add(0, "DTW", "one");
     writer->Add(0, "", "");
     writer->Add(1, std::string("a\0b", 3), "two");
-    ASSERT_THAT(writer->Finish(Commit(), sync), IsOk());
+    ASSERT_THAT(Finish(*writer, Commit(), sync), IsOk());
   }
 
   const TempDirectory directory_;
@@ -115,7 +121,7 @@ TEST_F(SnapshotFileTest, IsReadAsItWasWritten) {
 TEST_F(SnapshotFileTest, HoldsNoEntriesAtAll) {
   auto writer = SnapshotWriter::Create(path_, v1::ShardRecord());
   ASSERT_THAT(writer, IsOk());
-  ASSERT_THAT(writer->Finish(v1::CommitRecord(), false), IsOk());
+  ASSERT_THAT(Finish(*writer, v1::CommitRecord()), IsOk());
   EXPECT_THAT(ReadAll(path_), IsOkAndHolds(Contents()));
 }
 
@@ -139,7 +145,7 @@ TEST_F(SnapshotFileTest, HoldsManyBlocksOfStatesInTurns) {
   }
   writer->Add(2, "large", large);
   expected[2].emplace_back("large", large);
-  ASSERT_THAT(writer->Finish(Commit(), false), IsOk());
+  ASSERT_THAT(Finish(*writer, Commit()), IsOk());
   const auto contents = ReadAll(path_);
   ASSERT_THAT(contents, IsOk());
   EXPECT_TRUE(contents->states == expected);
@@ -165,7 +171,7 @@ TEST_F(SnapshotFileTest, AFullDiskShowsInFinishAndLeavesTheOldOne) {
   auto writer = SnapshotWriter::Create(path_, Record());
   ASSERT_THAT(writer, IsOk());
   writer->Add(0, "key", "value");
-  EXPECT_THAT(writer->Finish(Commit(), false),
+  EXPECT_THAT(Finish(*writer, Commit()),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr(path_ + ".tmp")));
   EXPECT_EQ(Slurp(path_), before);
