@@ -284,14 +284,15 @@ absl::StatusOr<SnapshotWriter> SnapshotWriter::Create(
   const int fd =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return FileError(errno, "create", temporary);
-  SnapshotWriter writer(std::make_unique<Output>(fd, path));
+  SnapshotWriter writer(std::make_unique<Output>(fd, path),
+                        record.states_size());
   writer.output_->WriteRecord(record);
   writer.thread_ = std::make_unique<WriterThread>();
   return writer;
 }
 
-SnapshotWriter::SnapshotWriter(std::unique_ptr<Output> output)
-    : output_(std::move(output)) {}
+SnapshotWriter::SnapshotWriter(std::unique_ptr<Output> output, int states)
+    : output_(std::move(output)), blocks_(static_cast<std::size_t>(states)) {}
 
 SnapshotWriter::SnapshotWriter(SnapshotWriter&&) noexcept = default;
 
@@ -299,9 +300,8 @@ SnapshotWriter::~SnapshotWriter() = default;
 
 void SnapshotWriter::Add(std::uint32_t state, std::string_view key,
                          std::string_view value) {
-  if (state != state_ || block_.full()) FlushEntries();
-  state_ = state;
-  block_.Add(key, value);
+  if (blocks_[state].full()) Flush(state);
+  blocks_[state].Add(key, value);
 }
 
 void SnapshotWriter::CarryOver(std::uint32_t state,
@@ -312,7 +312,7 @@ void SnapshotWriter::CarryOver(std::uint32_t state,
 }
 
 void SnapshotWriter::Seal(const v1::CommitRecord& commit, bool sync) {
-  FlushEntries();
+  for (std::uint32_t i = 0; i < blocks_.size(); ++i) Flush(i);
   thread_->Add(0, [output = output_.get(), commit, sync] {
     output->Seal(commit, sync);
   });
@@ -325,13 +325,14 @@ absl::Status SnapshotWriter::Finish() {
   return output_->MoveInPlace();
 }
 
-void SnapshotWriter::FlushEntries() {
-  if (block_.empty()) return;
-  const std::size_t bytes = block_.content().size();
-  thread_->Add(bytes, [output = output_.get(), state = state_,
-                       block = std::exchange(block_, EntryBlock())] {
-    output->WriteEntries(state, block.entries(), block.content());
-  });
+void SnapshotWriter::Flush(std::uint32_t state) {
+  EntryBlock block = std::exchange(blocks_[state], EntryBlock());
+  if (block.empty()) return;
+  const std::size_t bytes = block.content().size();
+  thread_->Add(bytes,
+               [output = output_.get(), state, block = std::move(block)] {
+                 output->WriteEntries(state, block.entries(), block.content());
+               });
 }
 
 absl::StatusOr<SnapshotReader> SnapshotReader::Open(const std::string& path) {

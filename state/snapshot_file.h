@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,16 +58,16 @@ class SnapshotWriter {
  private:
   class Output;
 
-  explicit SnapshotWriter(std::unique_ptr<Output> output);
+  SnapshotWriter(std::unique_ptr<Output> output, int states);
 
-  void FlushEntries();
+  void Flush(std::uint32_t state);
 
   // Touched by the thread alone between Create() and Finish().
   std::unique_ptr<Output> output_;
   std::unique_ptr<WriterThread> thread_;
-  // What the thread has not been given yet, and whose entries they are.
-  EntryBlock block_;
-  std::uint32_t state_ = 0;
+  // What the thread has not been given yet; of each state, since entries of
+  // different states come in turns.
+  std::vector<EntryBlock> blocks_;
 };
 
 // Reads a snapshot.  Threads: one.

@@ -37,8 +37,8 @@ using Rows = std::map<Number, Row>;
 
 class RandomCommitsTest : public ::testing::TestWithParam<BackendSetup> {
  protected:
-  static constexpr std::int64_t kTtlMs = 100;
-  static constexpr Number kKeys = 3000;
+  static constexpr std::int64_t kTtlMs = 1000;
+  static constexpr Number kKeys = 1000;
 
   void Register() {
     const StateTtlConfig ttl = Ttl(kTtlMs);
@@ -229,9 +229,9 @@ TEST_P(RandomCommitsTest, ARestartFindsTheLastCompleteOne) {
       ASSERT_NO_FATAL_FAILURE(Operate(rows_[key])) << seed << ": " << step;
       if (Draw(200) == 0) shard_.clock().SetMs(now_ms_ += Draw(30));
       if (Draw(500) == 0) Must(shard_->CleanUp(1000).status());
-      if (Draw(50) == 0) shard_->StepCommit();
-      if (Draw(600) == 0) Commit();
-      if (Draw(4000) == 0) {
+      if (Draw(300) == 0) shard_->StepCommit();
+      if (Draw(200) == 0) Commit();
+      if (Draw(1000) == 0) {
         ASSERT_NO_FATAL_FAILURE(Restart()) << seed << ": " << step;
       }
     }
