@@ -5,6 +5,24 @@
 #include "mayfly/v1/file_times.pb.h"
 
 namespace mayfly {
+namespace {
+
+// Whether the buckets hold the bytes of all entries but those that never
+// expire, and no more bytes than there can be.
+bool BucketsAddUp(const v1::FileTimesRecord& record) {
+  constexpr auto kBytesMax =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t rest = record.bytes();
+  if (rest > kBytesMax || record.never_bytes() > rest) return false;
+  rest -= record.never_bytes();
+  for (const std::uint64_t bytes : record.bucket_bytes()) {
+    if (bytes > rest) return false;
+    rest -= bytes;
+  }
+  return rest == 0;
+}
+
+}  // namespace
 
 void FileTimes::AddOutside(TimestampMs last_access_ms, std::uint64_t bytes) {
   if (!has_buckets_) {
@@ -132,6 +150,7 @@ std::optional<FileTimes> FileTimes::Parse(std::string_view bytes) {
     times.oldest_ms_ = record.oldest_ms();
     times.newest_ms_ = record.newest_ms();
   }
+  if (!BucketsAddUp(record)) return std::nullopt;
   if (record.bucket_bytes_size() == 0) return times;
   constexpr std::uint32_t kShiftMax = 62;
   if (record.bucket_bytes_size() != static_cast<int>(kBuckets) ||
@@ -139,6 +158,13 @@ std::optional<FileTimes> FileTimes::Parse(std::string_view bytes) {
       record.first_bucket() < 0 ||
       record.first_bucket() > (kNeverExpires >> record.bucket_shift())) {
     return std::nullopt;
+  }
+  // Nothing is accessed after the end of time.
+  const std::int64_t last_bucket = kNeverExpires >> record.bucket_shift();
+  for (int i = 0; i < record.bucket_bytes_size(); ++i) {
+    if (record.bucket_bytes(i) > 0 && i > last_bucket - record.first_bucket()) {
+      return std::nullopt;
+    }
   }
   times.has_buckets_ = true;
   times.shift_ = static_cast<int>(record.bucket_shift());

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/v1/job.pb.h"
 #include "runtime/output_file.h"
 
@@ -57,9 +58,8 @@ absl::Status WriteRecord(const std::string& path, const JobOptions& options) {
   record.set_format_version(kFormatVersion);
   record.set_name(options.name);
   record.set_shards(static_cast<std::uint32_t>(options.shards));
-  return state_internal::WriteFileAtomically(
-      path + kRecordFile, record.SerializeAsString(),
-      options.durability == Durability::kMachine);
+  return state_internal::WriteRecordFile(
+      path + kRecordFile, record, options.durability == Durability::kMachine);
 }
 
 }  // namespace
@@ -70,17 +70,17 @@ absl::StatusOr<JobDirectory> JobDirectory::Open(const JobOptions& options) {
   MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path));
   MAYFLY_ASSIGN_OR_RETURN(auto lock,
                           state_internal::DirectoryLock::Acquire(path));
-  const absl::StatusOr<std::string> bytes =
-      state_internal::ReadFile(path + kRecordFile);
-  if (absl::IsNotFound(bytes.status())) {
+  v1::JobRecord record;
+  const absl::Status read =
+      state_internal::ReadRecordFile(path + kRecordFile, record);
+  if (absl::IsNotFound(read)) {
     MAYFLY_RETURN_IF_ERROR(WriteRecord(path, options));
     return JobDirectory(path, std::move(lock));
   }
-  MAYFLY_RETURN_IF_ERROR(bytes.status());
-  v1::JobRecord record;
-  if (!record.ParseFromString(*bytes) || record.format_version() == 0) {
+  if (absl::IsDataLoss(read) || (read.ok() && record.format_version() == 0)) {
     return Damaged(path, "has a JOB.mayfly that cannot be read");
   }
+  MAYFLY_RETURN_IF_ERROR(read);
   MAYFLY_RETURN_IF_ERROR(CheckRecord(record, path, options));
   return JobDirectory(path, std::move(lock));
 }

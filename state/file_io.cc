@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/file_copy.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -21,13 +22,7 @@ namespace {
 constexpr mode_t kFileMode = 0644;
 
 absl::Status SyncDirectoryOf(const std::string& path) {
-  const std::string directory =
-      std::filesystem::absolute(path).parent_path().string();
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FileError(errno, "open", directory);
-  const absl::Cleanup close_fd = [fd] { ::close(fd); };
-  if (::fsync(fd) != 0) return FileError(errno, "sync", directory);
-  return absl::OkStatus();
+  return SyncDirectory(std::filesystem::absolute(path).parent_path().string());
 }
 
 }  // namespace
@@ -110,6 +105,13 @@ absl::Status RenameFile(const std::string& from, const std::string& to,
     return FileError(errno, "rename to", to);
   }
   return sync ? SyncDirectoryOf(to) : absl::OkStatus();
+}
+
+absl::Status RemoveAll(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) return FileError(error.value(), "remove", path);
+  return absl::OkStatus();
 }
 
 absl::Status MakeDirectory(const std::string& path) {

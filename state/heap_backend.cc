@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/file_copy.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/heap_commit.h"
 #include "state/shard_record.h"
@@ -33,6 +34,7 @@ class HeapBackend final : public BackendCore {
     }
     if (!snapshot.ok()) return snapshot.status();
     if (!has_record) return MissingShardRecord(options().directory);
+    MAYFLY_RETURN_IF_ERROR(snapshot->Verify());
     MAYFLY_RETURN_IF_ERROR(CheckShardRecord(
         snapshot->record(), v1::BACKEND_KIND_HEAP, SnapshotPath()));
     record() = snapshot->record();
@@ -104,7 +106,7 @@ class HeapBackend final : public BackendCore {
     if (commit_ == nullptr) return absl::OkStatus();
     const std::unique_ptr<HeapCommit> commit = std::move(commit_);
     MAYFLY_RETURN_IF_ERROR(commit->Finish());
-    ForgetSnapshotIfDone();
+    MAYFLY_RETURN_IF_ERROR(FollowSnapshot());
     NoteCommitted();
     return absl::OkStatus();
   }
@@ -126,6 +128,14 @@ class HeapBackend final : public BackendCore {
 
   absl::Status CompactStored() override { return absl::OkStatus(); }
 
+  // Commits put a new file in the place of the old one and never change it.
+  absl::Status CopyStored(const std::string& to) override {
+    const std::string copy = to + "/snapshot";
+    MAYFLY_ASSIGN_OR_RETURN(const bool linked, LinkFile(SnapshotPath(), copy));
+    if (linked) return absl::OkStatus();
+    return CopyFile(SnapshotPath(), copy, sync()).status();
+  }
+
  private:
   bool persistent() const { return !options().directory.empty(); }
   bool sync() const { return options().durability == Durability::kMachine; }
@@ -144,16 +154,17 @@ class HeapBackend final : public BackendCore {
   }
 
   // While there are states that nobody registered, they are carried over from
-  // commit to commit, and may still be registered: the file's name stays, and
-  // so does their place in the record.
-  void ForgetSnapshotIfDone() {
+  // commit to commit, and may still be registered; then from the new file.
+  absl::Status FollowSnapshot() {
     const auto registered = [this](const v1::StateRecord& state) {
       return states().contains(state.name());
     };
-    if (std::all_of(record().states().begin(), record().states().end(),
-                    registered)) {
-      snapshot_.reset();
+    snapshot_.reset();
+    if (std::ranges::all_of(record().states(), registered)) {
+      return absl::OkStatus();
     }
+    MAYFLY_ASSIGN_OR_RETURN(snapshot_, SnapshotReader::Open(SnapshotPath()));
+    return absl::OkStatus();
   }
 
   // What a commit under way writes for each record, so that it is done before

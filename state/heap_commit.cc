@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/status_macros.h"
+#include "state/expiry_cut.h"
 
 namespace mayfly::state_internal {
 
@@ -26,7 +26,9 @@ HeapCommit::HeapCommit(SnapshotWriter writer, CommitContents contents,
       snapshot_(contents.snapshot),
       sync_(sync) {
   for (const StateToSave& state : states_) {
-    state.table->BeginSave(VisitorOf(state));
+    const v1::StateRecord& record =
+        contents.record.states(static_cast<int>(state.index));
+    state.table->BeginSave(VisitorOf(state, record));
   }
   if (all_saved()) Seal();
 }
@@ -69,41 +71,23 @@ void HeapCommit::Seal() {
   writer_.Seal(commit_, sync_);
 }
 
-EntryVisitor HeapCommit::VisitorOf(const StateToSave& state) {
+EntryVisitor HeapCommit::VisitorOf(const StateToSave& state,
+                                   const v1::StateRecord& record) {
   const std::optional<StateTtlConfig>& ttl = state.spec->ttl;
-  if (ttl && ttl->cleanup_full_snapshot()) return LiveVisitorOf(state);
-  return [this, index = state.index](std::string_view key,
-                                     std::string_view value) {
-    writer_.Add(index, key, value);
-  };
-}
-
-// Leaves out what has expired at the commit.
-EntryVisitor HeapCommit::LiveVisitorOf(const StateToSave& state) {
-  const TimestampMs commit_ms =
-      state.spec->ttl->time_characteristic() == TimeCharacteristic::kEventTime
-          ? commit_.event_clock_ms()
-          : commit_.processing_clock_ms();
-  const auto is_live = [rule = state.table->context().policy.rule,
-                        commit_ms](const EntryView& entry) {
-    return !rule.IsExpired(entry.timestamp_ms, commit_ms);
-  };
-  if (state.spec->kind != StateKind::kList) {
-    return [this, is_live, index = state.index](std::string_view key,
-                                                std::string_view value) {
-      const std::optional<EntryView> entry = DecodeEntry(value);
-      if (entry && is_live(*entry)) writer_.Add(index, key, value);
+  const std::uint32_t index = state.index;
+  if (!ttl || !ttl->cleanup_full_snapshot()) {
+    return [this, index](std::string_view key, std::string_view value) {
+      writer_.Add(index, key, value);
     };
   }
-  return [this, is_live, index = state.index](std::string_view key,
-                                              std::string_view list) {
-    live_.clear();
-    ListReader reader(list);
-    while (const std::optional<EntryView> element = reader.Next()) {
-      if (!is_live(*element)) continue;
-      AppendListElement(element->timestamp_ms, element->bytes, live_);
-    }
-    if (!live_.empty()) writer_.Add(index, key, live_);
+  const TimestampMs commit_ms =
+      ttl->time_characteristic() == TimeCharacteristic::kEventTime
+          ? commit_.event_clock_ms()
+          : commit_.processing_clock_ms();
+  return [this, index, cut = ExpiryCut(record, commit_ms)](
+             std::string_view key, std::string_view value) mutable {
+    const auto live = cut.Keep(value);
+    if (live) writer_.Add(index, key, *live);
   };
 }
 

@@ -66,8 +66,10 @@ class HeapCommit {
  private:
   HeapCommit(SnapshotWriter writer, CommitContents contents, bool sync);
 
-  EntryVisitor VisitorOf(const StateToSave& state);
-  EntryVisitor LiveVisitorOf(const StateToSave& state);
+  // Leaves out what has expired at the commit, if the state has its full
+  // snapshots cleaned.
+  EntryVisitor VisitorOf(const StateToSave& state,
+                         const v1::StateRecord& record);
   bool all_saved() const { return state_ == states_.size(); }
   void Seal();
 
@@ -80,8 +82,6 @@ class HeapCommit {
   // The state and the segment that the next step writes.
   std::size_t state_ = 0;
   std::size_t segment_ = 0;
-  // What is left of a list.
-  std::string live_;
 };
 
 }  // namespace mayfly::state_internal

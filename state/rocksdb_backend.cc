@@ -11,6 +11,7 @@
 #include "mayfly/compaction/ttl_column_family.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/rocksdb_checkpoint.h"
 #include "state/rocksdb_options.h"
 #include "state/rocksdb_status.h"
 #include "state/rocksdb_store.h"
@@ -158,6 +159,18 @@ class RocksdbBackend final : public BackendCore {
           absl::StrCat("cannot compact state '", name, "'")));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status CopyStored(const std::string& to) override {
+    return CopyDatabase(*db_, to + "/db");
+  }
+
+  absl::StatusOr<std::map<std::string, std::uint32_t>> KnownChecksums()
+      const override {
+    MAYFLY_ASSIGN_OR_RETURN(const auto recorded, RecordedChecksums(*db_));
+    std::map<std::string, std::uint32_t> known;
+    for (const auto& [name, crc32c] : recorded) known["db/" + name] = crc32c;
+    return known;
   }
 
  private:

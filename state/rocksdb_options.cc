@@ -10,6 +10,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
+#include "state/rocksdb_checkpoint.h"
 #include "state/rocksdb_store.h"
 
 namespace mayfly {
@@ -69,6 +70,7 @@ rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources) {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.info_log = std::make_shared<NoLog>();
+  options.file_checksum_gen_factory = Crc32cOfTableFiles();
   return options;
 }
 

@@ -14,12 +14,19 @@ namespace mayfly::state_internal {
 // Version 1: the first.
 inline constexpr std::uint32_t kFormatVersion = 1;
 
+std::string ShardRecordPath(const std::string& directory);
+
 // Reads the record; false, and a fresh record, if there is none.
 // Errors: kDataLoss if it does not decode; kFailedPrecondition if it was
 // written by a newer version or for another backend; as ReadFile().
 absl::StatusOr<bool> ReadShardRecord(const std::string& directory,
                                      v1::BackendKind backend,
                                      v1::ShardRecord& record);
+
+// Refuses what a newer version wrote to `source`.
+// Errors: kFailedPrecondition.
+absl::Status CheckFormatVersion(const v1::ShardRecord& record,
+                                const std::string& source);
 
 // Checks a record that was read from `source`.
 // Errors: as above.

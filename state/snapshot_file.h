@@ -1,6 +1,6 @@
-// The snapshot that the heap backend commits: all entries of all states in
-// their stored form, in compressed and checksummed blocks.
-// Format: state/FORMAT.md.
+// A snapshot of a shard in one file: all entries of all states in their stored
+// form. The heap backend commits one; savepoints are made of them.
+// Format: docs/savepoint-format.md.
 #pragma once
 
 #include <cstdint>
@@ -70,21 +70,31 @@ class SnapshotWriter {
   std::vector<EntryBlock> blocks_;
 };
 
-// Reads a snapshot.  Threads: one.
+// Reads a snapshot.
+// Threads: any, if it is not moved meanwhile.
 class SnapshotReader {
  public:
-  // Opens the file and checks all of it, checksums and counts.
+  // Reads what the file says of itself.
   // Errors: kNotFound if there is none; kDataLoss if it is damaged or cut
   // short; as FileError().
   static absl::StatusOr<SnapshotReader> Open(const std::string& path);
 
   const v1::ShardRecord& record() const { return record_; }
+  const v1::SnapshotFooter& footer() const { return footer_; }
   const v1::CommitRecord& commit() const { return footer_.commit(); }
+
+  // Reads everything: checksums, framing and counts.
+  // Errors: as Open().
+  absl::Status Verify() const;
 
   // Visits the entries of the state that is `state`-th in the record.
   // Errors: as Open().
   absl::Status VisitEntries(std::uint32_t state,
                             const EntryVisitor& visit) const;
+
+  // The same for one of its blocks, of footer().states(state).blocks().
+  absl::Status VisitBlock(std::uint32_t state, int block,
+                          const EntryVisitor& visit) const;
 
  private:
   explicit SnapshotReader(std::string path) : path_(std::move(path)) {}

@@ -124,6 +124,7 @@ v1::StateRecord NewRecord(const StateSpec& spec) {
   if (spec.ttl) {
     v1::TtlRecord* ttl = record.mutable_ttl();
     ttl->set_ttl_ms(spec.ttl->ttl_ms());
+    ttl->set_cleanup_full_snapshot(spec.ttl->cleanup_full_snapshot());
     ttl->set_expired_through_ms(kNothingExpired);
     ttl->set_time_characteristic(spec.ttl->time_characteristic() ==
                                          TimeCharacteristic::kEventTime

@@ -4,15 +4,20 @@
 //
 // Not for the thread sanitizer, to which RocksDB's own lock-free reads look
 // like races.
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/state/disk_sweeper.h"
+#include "mayfly/state/sweep_scheduler.h"
 #include "tests/cases/shard_threads.h"
 #include "tests/unit/state/raw_database.h"
 #include "tests/unit/state/test_shard.h"
@@ -73,6 +78,11 @@ class KeysNearTheirDeadline {
     if (Coin()) shard_.Commit();
   }
 
+  std::shared_ptr<DiskSweeper> disk_sweeper() { return shard_->disk_sweeper(); }
+  std::shared_ptr<const TtlClock> clock() {
+    return shard_.options.processing_clock;
+  }
+
   // How many records were written for each that is still on disk.
   std::uint64_t WrittenPerRecordLeft() {
     shard_.Commit();
@@ -113,6 +123,39 @@ TEST(RocksdbConcurrencyCasesTest,
     if (::testing::Test::HasFatalFailure()) return;
   }
   EXPECT_GT(keys.WrittenPerRecordLeft(), 5u) << "nothing was compacted";
+}
+
+TEST(RocksdbConcurrencyCasesTest,
+     CaseC16AndCaseC17SweepsTakeNothingThatWasRenewedOrWritten) {
+  KeysNearTheirDeadline keys;
+  const std::shared_ptr<DiskSweeper> sweeper = keys.disk_sweeper();
+  SweepScheduler scheduler({.sweep = {.expired_share = 0.01,
+                                      .staleness_max = std::chrono::seconds(1)},
+                            .interval = std::chrono::seconds(1)},
+                           keys.clock());
+  scheduler.Add("shard", sweeper);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    for (; !done; std::this_thread::yield()) scheduler.RunDue();
+  });
+  threads.emplace_back([&] {
+    for (; !done; std::this_thread::yield())
+      Must(sweeper->DiskUse({}).status());
+  });
+  for (int step = 0; step < 2000 && !::testing::Test::HasFatalFailure();
+       ++step) {
+    SCOPED_TRACE(step);
+    keys.Step();
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  for (const SweepRecord& record : scheduler.History()) {
+    EXPECT_TRUE(record.status.ok()) << record.status;
+  }
+  const SweepReport totals = scheduler.totals();
+  EXPECT_GT(totals.files_dropped + totals.compactions, 0u);
+  EXPECT_GT(totals.flushes, 0u);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/state/keyed_state_backend.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/v1/job.pb.h"
@@ -103,13 +104,15 @@ TEST_P(BadStateTest, OfANewerJob) {
   const std::string path = job_.state_path() + "/JOB.mayfly";
   const std::string bytes = ReadFileOrDie(path);
   v1::JobRecord record;
-  ASSERT_TRUE(record.ParseFromString(bytes));
+  ASSERT_TRUE(state_internal::ReadRecordFile(path, record).ok());
   record.set_format_version(99);
-  WriteFileOrDie(path, record.SerializeAsString());
+  ASSERT_TRUE(
+      state_internal::WriteRecordFile(path, record, /*sync=*/false).ok());
+  const std::string newer = ReadFileOrDie(path);
   ExpectRefused(job_.Command(),
                 AllOf(HasSubstr(job_.state_path()), HasSubstr("version 99"),
                       HasSubstr("use the newer program")));
-  EXPECT_EQ(ReadFileOrDie(path), record.SerializeAsString());
+  EXPECT_EQ(ReadFileOrDie(path), newer);
   WriteFileOrDie(path, bytes);
   ExpectStillGood();
 }
@@ -280,9 +283,10 @@ TEST(OtherShard, OfANewerVersion) {
   const std::string path = job.shard_path(0) + "/MANIFEST.mayfly";
   const std::string bytes = ReadFileOrDie(path);
   v1::ShardRecord record;
-  ASSERT_TRUE(record.ParseFromString(bytes));
+  ASSERT_TRUE(state_internal::ReadRecordFile(path, record).ok());
   record.set_format_version(99);
-  WriteFileOrDie(path, record.SerializeAsString());
+  ASSERT_TRUE(
+      state_internal::WriteRecordFile(path, record, /*sync=*/false).ok());
   ProcessResult result = job.Run();
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/testing/temp_directory.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/snapshot_file.h"
@@ -104,13 +105,42 @@ v1::CommitRecord Commit() {
   return commit;
 }
 
+// A record file as the code writes it today.
+std::string WriteRecord(const v1::ShardRecord& record) {
+  const TempDirectory directory;
+  const std::string path = directory.Path("record");
+  if (!state_internal::WriteRecordFile(path, record, /*sync=*/false).ok()) {
+    std::abort();
+  }
+  return ReadFile(path);
+}
+
+bool ReadsBack(std::string_view stored, const v1::ShardRecord& record) {
+  const TempDirectory directory;
+  const std::string path = directory.Path("record");
+  std::ofstream(path, std::ios::binary) << stored;
+  v1::ShardRecord read;
+  return state_internal::ReadRecordFile(path, read).ok() &&
+         read.SerializeAsString() == record.SerializeAsString();
+}
+
+Format RecordFiles() {
+  const v1::ShardRecord record = Shard(v1::BACKEND_KIND_HEAP);
+  return {"record_file",
+          "a record under its checksum, the file MANIFEST.mayfly",
+          {{"heap, no states yet", WriteRecord(record),
+            [record](std::string_view stored) {
+              return ReadsBack(stored, record);
+            }}}};
+}
+
 Format ShardRecords() {
   v1::ShardRecord full = Shard(v1::BACKEND_KIND_ROCKSDB);
   *full.add_states() = Streak();
   *full.add_states() = Recent();
   *full.add_states() = Destinations();
   return {"shard_record",
-          "mayfly.v1.ShardRecord, the file MANIFEST.mayfly",
+          "mayfly.v1.ShardRecord, in the file MANIFEST.mayfly",
           {SampleOf("heap, no states yet", Shard(v1::BACKEND_KIND_HEAP)),
            SampleOf("rocksdb, a state of each kind", full)}};
 }
@@ -158,8 +188,8 @@ TEST_P(StateGoldenTest, IsRead) {
 }
 
 INSTANTIATE_TEST_SUITE_P(V1, StateGoldenTest,
-                         ::testing::Values(ShardRecords(), StateRecords(),
-                                           CommitRecords()),
+                         ::testing::Values(RecordFiles(), ShardRecords(),
+                                           StateRecords(), CommitRecords()),
                          [](const auto& at) { return at.param.file; });
 
 // --- Snapshots ---
@@ -169,7 +199,8 @@ INSTANTIATE_TEST_SUITE_P(V1, StateGoldenTest,
 std::vector<std::string> BlocksOf(std::string_view file) {
   std::vector<std::string> blocks = {std::string(file.substr(0, 8))};
   file.remove_prefix(8);
-  while (!file.empty()) {
+  constexpr std::size_t kTrailerBytes = 16;
+  while (file.size() > kTrailerBytes) {
     std::uint32_t frame_bytes = 0;
     for (int i = 0; i < 4; ++i) {
       frame_bytes |= std::uint32_t{static_cast<unsigned char>(file[5 + i])}
@@ -256,9 +287,9 @@ TEST(StateGoldenFolder, HoldsOneFileForEachFormat) {
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     found.insert(entry.path().filename());
   }
-  EXPECT_EQ(found,
-            (std::set<std::string>{"commit_record.txt", "shard_record.txt",
-                                   "snapshot.txt", "state_record.txt"}));
+  EXPECT_EQ(found, (std::set<std::string>{"commit_record.txt",
+                                          "record_file.txt", "shard_record.txt",
+                                          "snapshot.txt", "state_record.txt"}));
 }
 
 }  // namespace

@@ -66,8 +66,11 @@ std::optional<StateTtlConfig> TtlOf(const Settings& settings) {
 
 }  // namespace
 
-BackendSystem::BackendSystem(const Settings& settings)
+BackendSystem::BackendSystem(const Settings& settings, Happenings* happenings,
+                             FileRule file_rule)
     : settings_(settings),
+      happenings_(happenings),
+      file_rule_(file_rule),
       clock_(std::make_shared<ManualClock>(settings.start_ms)),
       right_ms_(settings.start_ms) {}
 
@@ -101,16 +104,22 @@ Answer BackendSystem::Run(const Operation& operation) {
       return CommitAndCount(operation);
     case Action::kCompactUncommitted:
       return AnswerOf(backend_->Compact());
+    case Action::kSweep:
+      return Sweep(operation);
     case Action::kRestart:
+    case Action::kRewriteFiles:
       return Restart(operation);
     default:
       return states_->Run(operation);
   }
 }
 
-absl::Status BackendSystem::Open() {
+void BackendSystem::Close() {
   states_.reset();
-  backend_.reset();  // It holds the lock of its directory.
+  backend_.reset();
+}
+
+absl::Status BackendSystem::Open() {
   BackendOptions options = OptionsOf(settings_);
   options.directory = directory_.Path("shard");
   options.processing_clock = clock_;
@@ -123,14 +132,45 @@ absl::Status BackendSystem::Open() {
 }
 
 Answer BackendSystem::Restart(const Operation& restart) {
-  if (restart.ms != 0) settings_.ttl_ms = restart.ms;
+  if (restart.ms != 0) {
+    settings_.ttl_ms = restart.ms;
+    ++happenings_->ttl_changes;
+  }
+  if (restart.cleanup) {
+    settings_.cleanup = *restart.cleanup;
+    ++happenings_->cleanup_changes;
+  }
   right_ms_ = clock_->NowMs();
-  const absl::Status opened = Open();
+  Close();
+  absl::Status opened = restart.action == Action::kRewriteFiles
+                            ? RewriteFiles(restart)
+                            : absl::OkStatus();
+  if (opened.ok()) opened = Open();
   if (!opened.ok()) return AnswerOf(opened);
   Answer answer;
   const std::string& position = backend_->committed_position();
   answer.items.push_back({0, backend_->has_commit() ? position : "0"});
   return answer;
+}
+
+absl::Status BackendSystem::RewriteFiles(const Operation& rewrite) {
+  ShardFiles files(directory_.Path("shard"), file_rule_, &happenings_->files);
+  MAYFLY_RETURN_IF_ERROR(files.Open());
+  MAYFLY_RETURN_IF_ERROR(files.CompactSome(
+      rewrite.count, static_cast<std::uint64_t>(rewrite.number)));
+  return files.Sweep();
+}
+
+Answer BackendSystem::Sweep(const Operation& sweep) {
+  const SweepOptions options{.expired_share = sweep.count / 100.0,
+                             .staleness_max = std::chrono::seconds(1)};
+  const absl::StatusOr<SweepReport> report =
+      backend_->disk_sweeper()->Sweep(options, clock_->NowMs() + sweep.ms);
+  if (!report.ok()) return AnswerOf(report.status());
+  happenings_->files.flushes += report->flushes;
+  happenings_->files.sweep_compactions += report->compactions;
+  happenings_->files.files_dropped += report->files_dropped;
+  return {};
 }
 
 Answer BackendSystem::MoveClock(const Operation& move) {

@@ -1,6 +1,8 @@
 // Proves that the model test sees what it is there to see: models that are
 // wrong in one rule each are played against the right one, and each must be
-// found out, by a program that comes down to a handful of operations.
+// found out, by a program that comes down to a handful of operations; and so
+// must the library be where it is set up, or its files are treated, wrongly.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -193,11 +195,12 @@ struct WrongSetup {
 class WrongSetupTest : public ::testing::TestWithParam<WrongSetup> {
  protected:
   static bool Fails(const Program& program) {
+    Happenings unused;
     return Play(program,
-                [](const Settings& settings) {
+                [&](const Settings& settings) {
                   Settings changed = settings;
                   GetParam().change(changed);
-                  return std::make_unique<BackendSystem>(changed);
+                  return std::make_unique<BackendSystem>(changed, &unused);
                 })
         .has_value();
   }
@@ -261,6 +264,50 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<WrongSetup>& at) {
       return std::string(at.param.name);
     });
+
+// --- The library, whose files are treated by a wrong rule ---
+
+class WrongFilesTest : public ::testing::TestWithParam<FileRule> {
+ protected:
+  // The model test plays more of them.
+  static constexpr std::uint64_t kFileProgramsMax = 60;
+  static constexpr std::size_t kFileSteps = 1460;
+
+  static bool Fails(const Program& program, FileRule rule) {
+    Happenings unused;
+    return Play(program,
+                [&](const Settings& settings) {
+                  return std::make_unique<BackendSystem>(settings, &unused,
+                                                         rule);
+                })
+        .has_value();
+  }
+};
+
+// By a program that is right if only the files are treated rightly. It is not
+// shrunk, which takes minutes: each try opens databases.
+TEST_P(WrongFilesTest, IsFoundOut) {
+  const Settings given{.backend = BackendChoice::kRocksdb};
+  for (std::uint64_t seed = 1; seed <= kFileProgramsMax; ++seed) {
+    const Program program = MakeProgram(seed, kFileSteps, given);
+    if (!Fails(program, GetParam())) continue;
+    EXPECT_FALSE(Fails(program, FileRule::kRight));
+    return;
+  }
+  FAIL() << "not in " << kFileProgramsMax << " programs";
+}
+
+std::string NameOf(const ::testing::TestParamInfo<FileRule>& at) {
+  constexpr std::array kNames = {"Right", "RemoveEarly", "DropOverOlder",
+                                 "DropFromLevelZero"};
+  return kNames.at(static_cast<std::size_t>(at.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, WrongFilesTest,
+                         ::testing::Values(FileRule::kRemoveEarly,
+                                           FileRule::kDropOverOlder,
+                                           FileRule::kDropFromLevelZero),
+                         NameOf);
 
 // Without this a player that always finds a difference would pass for a good
 // one.

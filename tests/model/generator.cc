@@ -1,10 +1,20 @@
 #include "tests/model/generator.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <random>
+#include <utility>
 
 namespace mayfly::model_test {
 namespace {
+
+// Reads of all keys of all states, in turn.
+constexpr int kAllReads = kKeys * static_cast<int>(kStateKinds);
+
+Operation ReadOf(int i) {
+  constexpr int kStates = static_cast<int>(kStateKinds);
+  return {.state = static_cast<StateKind>(i % kStates), .key = i / kStates};
+}
 
 class Generator {
  public:
@@ -16,11 +26,14 @@ class Generator {
   const Settings& settings() const { return settings_; }
 
   Operation Next() {
+    if (reads_left_ > 0) return ReadOf(--reads_left_);
     Operation operation;
     operation.number = ++number_;
     operation.key = key_ = OneIn(2) ? Below(kKeys) : key_;
     const int choice = Below(1000);
-    if (choice < 150) {
+    if (about_files_ && (committed_ || OneIn(30))) {
+      OnFiles(operation);
+    } else if (choice < 150) {
       OnSingle(StateKind::kValue, Action::kWrite, operation);
     } else if (choice < 380) {
       OnList(operation);
@@ -39,6 +52,9 @@ class Generator {
   }
 
  private:
+  // Of a sweep that takes what is in memory to have lain there for too long.
+  static constexpr std::int64_t kHoursLateMs = 3'600'000;
+
   // --- Chance ---
   int Below(int bound) {
     return static_cast<int>(random_() % static_cast<std::uint64_t>(bound));
@@ -58,18 +74,21 @@ class Generator {
     if (OneIn(16)) settings_.ttl_ms = OneOf({kInfiniteMs, kForEverMs});
     settings_.granularity_ms =
         settings_.refresh_on_read && OneIn(2) ? 1 + Below(30) : 0;
-    settings_.cleanup =
-        OneOf({Cleanup::kDefault, Cleanup::kOff, Cleanup::kEveryRecord,
-               Cleanup::kOnlyIncremental, Cleanup::kOnlyCompactionFilter});
+    settings_.cleanup = AnyCleanup();
+    about_files_ = !settings_.on_heap() && OneIn(4);
+  }
+
+  Cleanup AnyCleanup() {
+    return static_cast<Cleanup>(Below(static_cast<int>(kCleanups)));
   }
 
   // --- Operations ---
   // Under no or an infinite TTL a TTL of a write's own is an error.
   void ChooseTtl(Operation& operation) {
     const bool allowed = settings_.has_ttl && settings_.ttl_ms != kInfiniteMs;
-    if (!OneIn(allowed ? 4 : 50)) return;
-    operation.ms = 1 + Below(250);
-    if (OneIn(15)) operation.ms = kForEverMs;
+    if (!OneIn(allowed ? (about_files_ ? 2 : 4) : 50)) return;
+    operation.ms = about_files_ ? 10 * (1 + Below(25)) : 1 + Below(250);
+    if (OneIn(about_files_ ? 4 : 15)) operation.ms = kForEverMs;
     if (OneIn(30)) operation.ms = -5;
   }
 
@@ -130,6 +149,10 @@ class Generator {
 
   void OnTime(Operation& operation) {
     operation.ms = Below(OneIn(8) ? 150 : 25);
+    // To deadlines, and to a millisecond before and after them.
+    if (about_files_) {
+      operation.ms = std::max(0, 10 * Below(8) + OneOf({-1, 0, 0, 1}));
+    }
     operation.action = Action::kPass;
     if (wrong_ && OneIn(6)) {
       wrong_ = false;
@@ -172,17 +195,44 @@ class Generator {
       operation.action = Action::kCompactUncommitted;
     } else if (choice < 22) {
       operation.action = Action::kRestart;
-      ChooseNewTtl(operation);
+      ChooseNewOptions(operation);
       wrong_ = false;
+    } else if (choice < 34 && !settings_.on_heap()) {
+      Sweep(operation);
     } else {
       operation.action = Action::kCommit;
     }
   }
 
-  void ChooseNewTtl(Operation& operation) {
-    if (!settings_.has_ttl || !OneIn(3)) return;
-    operation.ms = OneIn(8) ? kInfiniteMs : 30 + Below(300);
-    settings_.ttl_ms = operation.ms;
+  void OnFiles(Operation& operation) {
+    // Mostly before anything else happens to what was committed.
+    const int choice = std::exchange(committed_, false) ? 5 : Below(8);
+    if (choice < 3) {
+      operation.action = Action::kCommit;
+      committed_ = !OneIn(4);
+    } else if (choice < 5) {
+      Sweep(operation);
+    } else {
+      operation.action = Action::kRewriteFiles;
+      operation.count = 1 + Below(6);
+      wrong_ = false;
+      if (OneIn(2)) reads_left_ = kAllReads;
+    }
+  }
+
+  void Sweep(Operation& operation) {
+    operation.action = Action::kSweep;
+    operation.count = OneIn(2) ? 1 : 1 + Below(100);
+    operation.ms = OneIn(2) ? 0 : kHoursLateMs;
+  }
+
+  void ChooseNewOptions(Operation& operation) {
+    if (!settings_.has_ttl) return;
+    if (OneIn(3)) {
+      operation.ms = OneIn(8) ? kInfiniteMs : 30 + Below(300);
+      settings_.ttl_ms = operation.ms;
+    }
+    if (OneIn(3)) operation.cleanup = AnyCleanup();
   }
 
   std::mt19937_64 random_;
@@ -191,6 +241,13 @@ class Generator {
   int key_ = 0;
   // The machine's clock is not what it should be.
   bool wrong_ = false;
+  // Files are often rewritten, and what is older often lives for longer: it is
+  // then that a wrong removal uncovers something.
+  bool about_files_ = false;
+  // The files are next.
+  bool committed_ = false;
+  // Before anything else.
+  int reads_left_ = 0;
 };
 
 }  // namespace
@@ -199,16 +256,11 @@ Program MakeProgram(std::uint64_t seed, std::size_t steps,
                     const Settings& given) {
   Generator generator(seed, given);
   Program program{.settings = generator.settings(), .operations = {}};
-  program.operations.reserve(steps + kKeys * kStateKinds);
+  program.operations.reserve(steps + kAllReads);
   for (std::size_t i = 0; i < steps; ++i) {
     program.operations.push_back(generator.Next());
   }
-  for (int key = 0; key < kKeys; ++key) {
-    for (std::size_t state = 0; state < kStateKinds; ++state) {
-      program.operations.push_back(
-          {.state = static_cast<StateKind>(state), .key = key});
-    }
-  }
+  for (int i = 0; i < kAllReads; ++i) program.operations.push_back(ReadOf(i));
   return program;
 }
 

@@ -126,10 +126,12 @@ void Model::Apply(const Operation& operation, const Answer& answer) {
     case Action::kCompact:
       return Commit(operation);
     case Action::kRestart:
+    case Action::kRewriteFiles:
       return Restart(operation);
-    // What these two may remove, PerhapsGone() says always.
+    // What these may remove, PerhapsGone() says always.
     case Action::kCleanUpInBackground:
     case Action::kCompactUncommitted:
+    case Action::kSweep:
     case Action::kIsEmpty:
       return;
   }
@@ -279,11 +281,6 @@ void Model::Register(StateKind state) {
         std::max(rule.expired_through_ms, CommittedMs() - rule.ttl_ms);
   }
   rule.ttl_ms = ttl_ms_;
-  if (!rule.recorded && !settings_.on_heap()) {
-    // RocksDB makes a new state known at once.
-    rule.recorded = true;
-    committed_.rules[at] = rule;
-  }
 }
 
 void Model::Commit(const Operation& commit) {
@@ -293,11 +290,14 @@ void Model::Commit(const Operation& commit) {
   for (std::size_t state = 0; state < kStateKinds; ++state) {
     shard_.rules[state].recorded |= registered_[state];
   }
+  // A restart may switch off what has perhaps removed them.
+  if (settings_.incremental()) CleanUp(/*surely=*/false);
   committed_ = shard_;
 }
 
 void Model::Restart(const Operation& restart) {
   if (restart.ms != 0) ttl_ms_ = restart.ms;
+  settings_.cleanup = restart.cleanup.value_or(settings_.cleanup);
   if (ForgetsUncommitted()) shard_ = committed_;
   registered_.fill(false);
   time_.Restart(committed_.trusted_ms, committed_.watermark_ms);

@@ -127,7 +127,8 @@ class Model {
   void Commit(const Operation& commit);
   void Restart(const Operation& restart);
 
-  const Settings settings_;
+  // The clean-up of now is in it.
+  Settings settings_;
   ModelTime time_;
   // The TTL with which states are registered.
   std::int64_t ttl_ms_;

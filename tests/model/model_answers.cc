@@ -32,6 +32,7 @@ Allowed Model::Allow(const Operation& operation) {
     case Action::kCompact:
       return AllowCount(/*compacted=*/true);
     case Action::kRestart:
+    case Action::kRewriteFiles:
       return {.items = {{{0, std::to_string(committed_.position)}}}};
     default:
       return {};

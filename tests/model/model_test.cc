@@ -120,10 +120,6 @@ class ModelTest : public ::testing::TestWithParam<Param> {
  protected:
   static constexpr int kShrinkTriesMax = 600;
 
-  static std::unique_ptr<System> MakeSystem(const Settings& settings) {
-    return std::make_unique<BackendSystem>(settings);
-  }
-
   Settings Given() const {
     const Mode& mode = std::get<Mode>(GetParam());
     return {.backend = std::get<Backend>(GetParam()).choice,
@@ -138,18 +134,21 @@ class ModelTest : public ::testing::TestWithParam<Param> {
   void PlayOne(std::uint64_t seed, std::size_t steps) {
     const Program program = MakeProgram(seed, steps, Given());
     operations_ += program.operations.size();
-    const std::optional<Difference> difference = Play(program, MakeSystem);
+    const SystemFactory make_system = [this](const Settings& settings) {
+      return std::make_unique<BackendSystem>(settings, &happenings_);
+    };
+    const std::optional<Difference> difference = Play(program, make_system);
     if (!difference) return;
     // The same kind of operation must fail: another fault is another matter.
     const Action failed = program.operations[difference->step].action;
     const Program shrunk = Shrink(
         program,
-        [failed](const Program& candidate) {
-          const std::optional<Difference> other = Play(candidate, MakeSystem);
+        [&](const Program& candidate) {
+          const std::optional<Difference> other = Play(candidate, make_system);
           return other && candidate.operations[other->step].action == failed;
         },
         kShrinkTriesMax);
-    const std::optional<Difference> left = Play(shrunk, MakeSystem);
+    const std::optional<Difference> left = Play(shrunk, make_system);
     const ::testing::TestInfo& test =
         *::testing::UnitTest::GetInstance()->current_test_info();
     ADD_FAILURE() << "seed " << seed << ", step " << difference->step << ", "
@@ -164,7 +163,32 @@ class ModelTest : public ::testing::TestWithParam<Param> {
                   << "." << test.name();
   }
 
+  // That everything that may happen to files and options did, so that programs
+  // prove something about it.
+  void ExpectAllToHaveHappened() const {
+    const FileWork& files = happenings_.files;
+    std::printf(
+        "%llu flushes, %llu compactions, %llu by sweeps, %llu files dropped; "
+        "%llu new TTLs, %llu new clean-ups\n",
+        static_cast<unsigned long long>(files.flushes),
+        static_cast<unsigned long long>(files.compactions),
+        static_cast<unsigned long long>(files.sweep_compactions),
+        static_cast<unsigned long long>(files.files_dropped),
+        static_cast<unsigned long long>(happenings_.ttl_changes),
+        static_cast<unsigned long long>(happenings_.cleanup_changes));
+    const bool has_ttl = std::get<Mode>(GetParam()).has_ttl;
+    const bool has_files =
+        std::get<Backend>(GetParam()).choice != BackendChoice::kHeap;
+    EXPECT_EQ(happenings_.ttl_changes > 0, has_ttl);
+    EXPECT_EQ(happenings_.cleanup_changes > 0, has_ttl);
+    EXPECT_EQ(files.compactions > 0, has_files);
+    EXPECT_EQ(files.flushes > 0, has_files && has_ttl);
+    EXPECT_EQ(files.sweep_compactions > 0, has_files && has_ttl);
+    EXPECT_EQ(files.files_dropped > 0, has_files && has_ttl);
+  }
+
   std::size_t operations_ = 0;
+  Happenings happenings_;
 };
 
 TEST_P(ModelTest, GivesOnlyAnswersThatTheModelAllows) {
@@ -183,6 +207,7 @@ TEST_P(ModelTest, GivesOnlyAnswersThatTheModelAllows) {
   std::printf("%zu operations in %zu programs\n", operations_, programs);
   if (budget.is_default() && !HasFailure()) {
     EXPECT_GE(operations_, backend.operations);
+    ExpectAllToHaveHappened();
   }
 }
 

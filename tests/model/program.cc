@@ -47,7 +47,9 @@ const char* NameOf(Action action) {
                                  "Commit, count",
                                  "Commit, Compact, count",
                                  "Compact",
-                                 "crash and restart"};
+                                 "sweep at",
+                                 "crash and restart",
+                                 "crash, compact files"};
   return kNames.at(static_cast<std::size_t>(action));
 }
 
@@ -164,10 +166,18 @@ std::string ToString(const Operation& operation) {
     case Action::kCleanUp:
     case Action::kCleanUpInBackground:
       return name + "(" + std::to_string(operation.count) + ")";
+    case Action::kSweep:
+      return name + " " + std::to_string(operation.count) + " %, " +
+             Milliseconds(operation.ms) + " late";
     case Action::kRestart:
-      return operation.ms == 0
-                 ? name
-                 : name + " with TTL " + Milliseconds(operation.ms);
+      if (operation.ms != 0) name += ", TTL " + Milliseconds(operation.ms);
+      if (operation.cleanup) {
+        name += std::string(", clean-up ") + NameOf(*operation.cleanup);
+      }
+      return name;
+    case Action::kRewriteFiles:
+      return name + " #" + std::to_string(operation.number) + " x " +
+             std::to_string(operation.count) + ", sweep and restart";
     default:
       return name;
   }

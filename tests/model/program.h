@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,9 @@ enum class Action : std::uint8_t {
   kCount,    // Commits and counts.
   kCompact,  // Commits, compacts and counts.
   kCompactUncommitted,
-  kRestart,  // At the last commit: a crash.
+  kSweep,         // The disk.
+  kRestart,       // At the last commit: a crash.
+  kRewriteFiles,  // The same, and files are compacted and swept meanwhile.
 };
 
 // A write with this TTL is for ever.
@@ -55,6 +58,15 @@ inline constexpr std::int64_t kForEverMs =
 // A state with this TTL never expires.
 inline constexpr std::int64_t kInfiniteMs = -1;
 
+enum class Cleanup : std::uint8_t {
+  kDefault,
+  kOff,
+  kEveryRecord,
+  kOnlyIncremental,
+  kOnlyCompactionFilter,
+};
+inline constexpr std::size_t kCleanups = 5;
+
 // Each action takes what it needs.
 struct Operation {
   Action action = Action::kRead;
@@ -62,15 +74,18 @@ struct Operation {
   int key = 0;
   int map_key = 0;
   // Elements of a list to write, consecutive map keys to put, entries to walk,
-  // to clean up. A walk with 0 ends at the end.
+  // to clean up. A walk with 0 ends at the end. Of a sweep: percent of a file
+  // that must have expired; of kRewriteFiles: compactions.
   int count = 1;
   // A walk removes the entries whose map key is a multiple of this; 0: none.
   int remove_every = 0;
   // What time moves by; the TTL of a write or after a restart, 0 for what it
-  // was before.
+  // was before; how long a sweep takes what is in memory to have lain there.
   std::int64_t ms = 0;
   // Makes what is written unique.
   int number = 0;
+  // After a restart; nullopt for what it was before.
+  std::optional<Cleanup> cleanup = std::nullopt;
 };
 
 enum class BackendChoice : std::uint8_t {
@@ -78,14 +93,6 @@ enum class BackendChoice : std::uint8_t {
   kRocksdb,
   // With so small a table that nearly every change of the key evicts from it.
   kRocksdbTinyTable,
-};
-
-enum class Cleanup : std::uint8_t {
-  kDefault,
-  kOff,
-  kEveryRecord,
-  kOnlyIncremental,
-  kOnlyCompactionFilter,
 };
 
 // How the states of a program are set up: all alike.

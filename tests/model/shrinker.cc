@@ -94,8 +94,17 @@ class Shrinker {
       any |= Simplify(i, &Operation::count, {1, best_.operations[i].count / 2});
       any |= Simplify<std::int64_t>(i, &Operation::ms,
                                     {0, 100, best_.operations[i].ms / 2});
+      any |= KeepCleanup(i);
     }
     return any;
+  }
+
+  // Leaves the clean-up as it was before.
+  bool KeepCleanup(std::size_t i) {
+    if (!best_.operations[i].cleanup) return false;
+    Program candidate = best_;
+    candidate.operations[i].cleanup.reset();
+    return Try(std::move(candidate));
   }
 
   // Gives an argument the first value that will do, if that is simpler.

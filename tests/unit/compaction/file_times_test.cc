@@ -120,6 +120,8 @@ TEST(FileTimesTest, ParsesNothingElse) {
   EXPECT_EQ(FileTimes::Parse("\xff\xff\xff"), std::nullopt);
   // Entries without a newest one: fields 3 alone.
   EXPECT_EQ(FileTimes::Parse(std::string("\x18\x01", 2)), std::nullopt);
+  // Bytes, field 4, that no bucket holds.
+  EXPECT_EQ(FileTimes::Parse(std::string("\x20\x01", 2)), std::nullopt);
 }
 
 TEST(FileTimesTest, OfRecords) {

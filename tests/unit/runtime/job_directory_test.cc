@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/testing/temp_directory.h"
 #include "mayfly/v1/job.pb.h"
@@ -44,7 +45,7 @@ TEST_F(JobDirectoryTest, SaysWhatItIsOf) {
   EXPECT_EQ(opened->ShardDirectory(1),
             options_.state_directory + "/shard-00001");
   v1::JobRecord record;
-  ASSERT_TRUE(record.ParseFromString(ReadWholeFile(record_path())));
+  ASSERT_THAT(state_internal::ReadRecordFile(record_path(), record), IsOk());
   EXPECT_EQ(record.name(), "delays");
   EXPECT_EQ(record.shards(), 2u);
   EXPECT_EQ(record.format_version(), 1u);
@@ -91,11 +92,13 @@ TEST_F(JobDirectoryTest, RefusesAnotherJob) {
 TEST_F(JobDirectoryTest, RefusesANewerVersion) {
   Make();
   v1::JobRecord record;
-  ASSERT_TRUE(record.ParseFromString(ReadWholeFile(record_path())));
+  ASSERT_THAT(state_internal::ReadRecordFile(record_path(), record), IsOk());
   record.set_format_version(2);
   // What else a newer version says must not be judged by this one.
   record.set_shards(64);
-  WriteFile(record_path(), record.SerializeAsString());
+  ASSERT_THAT(
+      state_internal::WriteRecordFile(record_path(), record, /*sync=*/false),
+      IsOk());
   EXPECT_THAT(JobDirectory::Open(options_),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("format version 2"),

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/v1/state.pb.h"
 #include "tests/unit/state/raw_database.h"
@@ -18,6 +19,8 @@ namespace mayfly::state_test {
 namespace {
 
 namespace fs = std::filesystem;
+using state_internal::ReadRecordFile;
+using state_internal::WriteRecordFile;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -108,9 +111,9 @@ TEST_P(OpenTest, ANewerVersionsDirectoryIsRefused) {
   Fill();
   const std::string bytes = Slurp(Path("MANIFEST.mayfly"));
   v1::ShardRecord record;
-  ASSERT_TRUE(record.ParseFromString(bytes));
+  ASSERT_THAT(ReadRecordFile(Path("MANIFEST.mayfly"), record), IsOk());
   record.set_format_version(999);
-  Spill(Path("MANIFEST.mayfly"), record.SerializeAsString());
+  Must(WriteRecordFile(Path("MANIFEST.mayfly"), record, /*sync=*/false));
   const auto files = DataFiles();
   EXPECT_THAT(shard_.TryReopen(),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -235,9 +238,9 @@ TEST_P(RocksdbOpenTest, AStateThatTheRecordDoesNotKnowIsDataLoss) {
   Fill();
   v1::ShardRecord record;
   const std::string bytes = Slurp(Path("MANIFEST.mayfly"));
-  ASSERT_TRUE(record.ParseFromString(bytes));
+  ASSERT_THAT(ReadRecordFile(Path("MANIFEST.mayfly"), record), IsOk());
   record.mutable_states(0)->set_name("renamed");
-  Spill(Path("MANIFEST.mayfly"), record.SerializeAsString());
+  Must(WriteRecordFile(Path("MANIFEST.mayfly"), record, /*sync=*/false));
   EXPECT_THAT(shard_.TryReopen(), StatusIs(absl::StatusCode::kDataLoss,
                                            AllOf(HasSubstr("state 'value'"),
                                                  HasSubstr("restore"))));
@@ -249,11 +252,11 @@ TEST_P(RocksdbOpenTest, AStateThatTheRecordDoesNotKnowIsDataLoss) {
 TEST_P(RocksdbOpenTest, AStateThatOnlyTheRecordKnowsIsMade) {
   Fill();
   v1::ShardRecord record;
-  ASSERT_TRUE(record.ParseFromString(Slurp(Path("MANIFEST.mayfly"))));
+  ASSERT_THAT(ReadRecordFile(Path("MANIFEST.mayfly"), record), IsOk());
   v1::StateRecord* const state = record.add_states();
   *state = record.states(0);
   state->set_name("made");
-  Spill(Path("MANIFEST.mayfly"), record.SerializeAsString());
+  Must(WriteRecordFile(Path("MANIFEST.mayfly"), record, /*sync=*/false));
   shard_.Reopen();
   auto& made = shard_.Get(Describe<Value>("made", Ttl(1000)));
   shard_->SetCurrentKey("k");

@@ -78,7 +78,7 @@ TEST_F(ShardRecordTest, GarbageIsDataLoss) {
   WriteBytes("this is no record");
   EXPECT_THAT(Read(v1::BACKEND_KIND_ROCKSDB),
               StatusIs(absl::StatusCode::kDataLoss,
-                       AllOf(HasSubstr(path_), HasSubstr("does not decode"))));
+                       AllOf(HasSubstr(path_), HasSubstr("does not begin"))));
 }
 
 // Zero bytes are what a crashed machine may leave, and a protobuf message.

@@ -58,6 +58,7 @@ struct Contents {
 absl::StatusOr<Contents> ReadAll(const std::string& path) {
   const absl::StatusOr<SnapshotReader> reader = SnapshotReader::Open(path);
   if (!reader.ok()) return reader.status();
+  if (absl::Status status = reader->Verify(); !status.ok()) return status;
   Contents contents{.record = reader->record().SerializeAsString(),
                     .commit = reader->commit().SerializeAsString(),
                     .states = {}};
@@ -262,7 +263,7 @@ TEST_F(SnapshotFileTest, ContinuedIsDataLoss) {
   WriteSmall();
   Spill(path_, Slurp(path_) + std::string(1, '\0'));
   EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
-                                       HasSubstr("follows its end")));
+                                       HasSubstr("does not end like")));
 }
 
 // A flip may only go unnoticed where it changes nothing that is read.
@@ -288,8 +289,6 @@ TEST_F(SnapshotFileTest, AnyFlippedBitIsDataLossOrHarmless) {
 
 // --- Files that a hostile hand has made ---
 
-constexpr std::string_view kMagic = "MAYFLYS1";
-
 std::string LittleEndian(std::uint32_t value) {
   std::string bytes;
   for (int i = 0; i < 4; ++i)
@@ -314,9 +313,41 @@ std::string BlockOf(char tag, const std::string& content) {
   return RawBlock(tag, Frame(std::string(1, tag) + LittleEndian(0) + content));
 }
 
+std::string RecordBlock() { return BlockOf('R', Record().SerializeAsString()); }
+
+std::string FooterBlock(const v1::SnapshotFooter& footer) {
+  return BlockOf('F', footer.SerializeAsString());
+}
+
+// A footer that says what a file with one entry in one block says.
+v1::SnapshotFooter FooterOfOne() {
+  v1::SnapshotFooter footer;
+  for (int i = 0; i < Record().states_size(); ++i) footer.add_states();
+  footer.mutable_states(0)->set_entries(1);
+  footer.mutable_states(0)->set_bytes(2);
+  footer.mutable_states(0)->add_blocks(8 + RecordBlock().size());
+  return footer;
+}
+
+// A whole file; its end points to `footer`, wherever that leads.
+std::string FileOf(const std::string& blocks, const std::string& footer) {
+  const std::string head = std::string(SnapshotHeader()) + blocks;
+  return head + footer + SnapshotTrailer(head.size());
+}
+
+const std::string kEntry("\1k\1v", 4);
+
+TEST_F(SnapshotFileTest, TheHostileHandCanMakeAGoodFile) {
+  Spill(path_, FileOf(RecordBlock() + BlockOf('E', kEntry),
+                      FooterBlock(FooterOfOne())));
+  const auto contents = ReadAll(path_);
+  ASSERT_THAT(contents, IsOk());
+  EXPECT_THAT(contents->states,
+              ElementsAre(Entries{{"k", "v"}}, IsEmpty(), IsEmpty()));
+}
+
 TEST_F(SnapshotFileTest, ALengthBeyondTheFileIsDataLossAndAllocatesLittle) {
-  Spill(path_, std::string(kMagic) + "R" + LittleEndian(0) +
-                   LittleEndian(0xFFFFFFFF) + "short");
+  Spill(path_, FileOf("R" + LittleEndian(0) + LittleEndian(0xFFFFFFFF), "f"));
   EXPECT_THAT(ReadAll(path_),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("cut short")));
 }
@@ -324,16 +355,15 @@ TEST_F(SnapshotFileTest, ALengthBeyondTheFileIsDataLossAndAllocatesLittle) {
 TEST_F(SnapshotFileTest, ABlockThatIsNoFrameIsDataLoss) {
   for (const std::string& frame :
        {std::string(), std::string("no zstd frame"), Frame("x") + "more"}) {
-    Spill(path_, std::string(kMagic) + RawBlock('R', frame));
+    Spill(path_, FileOf(RawBlock('R', frame), FooterBlock(FooterOfOne())));
     EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss));
   }
 }
 
 TEST_F(SnapshotFileTest, AHeaderThatBeliesItsBlockIsDataLoss) {
-  const std::string record = BlockOf('R', Record().SerializeAsString());
-  std::string entries = BlockOf('E', std::string("\1k\1v", 4));
+  std::string entries = BlockOf('E', kEntry);
   entries[1] = 1;  // Another state's.
-  Spill(path_, std::string(kMagic) + record + entries);
+  Spill(path_, FileOf(RecordBlock() + entries, FooterBlock(FooterOfOne())));
   EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
                                        HasSubstr("not what its header says")));
 }
@@ -341,27 +371,55 @@ TEST_F(SnapshotFileTest, AHeaderThatBeliesItsBlockIsDataLoss) {
 TEST_F(SnapshotFileTest, AnEntryLongerThanItsBlockIsDataLoss) {
   for (const std::string entry :
        {"\x7f", "\x01", "\x01k\x05v", "\xff\xff\xff\xff\x0f"}) {
-    Spill(path_, std::string(kMagic) +
-                     BlockOf('R', Record().SerializeAsString()) +
-                     BlockOf('E', entry));
+    Spill(path_, FileOf(RecordBlock() + BlockOf('E', entry),
+                        FooterBlock(FooterOfOne())));
     EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss,
                                          HasSubstr("has no framing")));
   }
 }
 
 TEST_F(SnapshotFileTest, BlocksOutOfOrderAreDataLoss) {
-  const std::string record = BlockOf('R', Record().SerializeAsString());
-  const std::string footer =
-      BlockOf('F', v1::SnapshotFooter().SerializeAsString());
-  const std::string magic(kMagic);
+  const std::string entries = BlockOf('E', kEntry);
+  const std::string footer = FooterBlock(FooterOfOne());
   for (const std::string& bytes :
-       {magic, magic + footer, magic + record, magic + record + record,
-        magic + record + footer + footer, std::string("MAYFLYS2") + record}) {
+       {FileOf("", ""), FileOf("", footer), FileOf(RecordBlock(), ""),
+        FileOf(RecordBlock(), RecordBlock()),
+        FileOf(RecordBlock() + entries, footer + footer),
+        FileOf(RecordBlock() + footer + entries, footer),
+        FileOf(entries + RecordBlock(), footer)}) {
     Spill(path_, bytes);
     EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss));
   }
-  Spill(path_, magic + record + footer);
-  EXPECT_THAT(ReadAll(path_), IsOk());
+}
+
+TEST_F(SnapshotFileTest, AFooterThatBeliesTheFileIsDataLoss) {
+  const std::string blocks = RecordBlock() + BlockOf('E', kEntry);
+  const auto with = [&](auto change) {
+    v1::SnapshotFooter footer = FooterOfOne();
+    change(*footer.mutable_states(0));
+    return FileOf(blocks, FooterBlock(footer));
+  };
+  v1::SnapshotFooter fewer = FooterOfOne();
+  fewer.mutable_states()->RemoveLast();
+  for (const std::string& bytes :
+       {with([](v1::SnapshotState& state) { state.set_entries(2); }),
+        with([](v1::SnapshotState& state) { state.set_bytes(3); }),
+        with([](v1::SnapshotState& state) { state.clear_blocks(); }),
+        with([](v1::SnapshotState& state) { state.set_blocks(0, 9); }),
+        with([](v1::SnapshotState& state) { state.add_blocks(1 << 30); }),
+        FileOf(blocks, FooterBlock(fewer))}) {
+    Spill(path_, bytes);
+    EXPECT_THAT(ReadAll(path_), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  // Who does not verify first finds out when it is read.
+  Spill(path_, with([](v1::SnapshotState& state) {
+          state.set_blocks(0, SnapshotHeader().size());
+        }));
+  const auto reader = SnapshotReader::Open(path_);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_THAT(
+      reader->VisitEntries(0, [](std::string_view, std::string_view) {}),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not where its footer")));
 }
 
 }  // namespace

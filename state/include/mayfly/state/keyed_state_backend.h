@@ -231,6 +231,19 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
     return core_->Statistics(visits_max);
   }
 
+  // Makes `directory` a copy of this shard as of the last commit, which a
+  // backend can be opened on. It is not there until it is whole. Table files
+  // become links if the file system is the same, so that on RocksDB this takes
+  // milliseconds; nothing is flushed. What changed since the commit is not in
+  // it, and goes on unharmed.
+  // Errors: kFailedPrecondition if nothing has been committed, the backend has
+  // no directory, or `directory` is there already; kResourceExhausted for a
+  // full disk; kPermissionDenied and kUnavailable as the disk has it. Nothing
+  // is left of what failed.
+  absl::StatusOr<CheckpointFiles> Checkpoint(const std::string& directory) {
+    return core_->Checkpoint(directory);
+  }
+
   // Compacts all that is committed, which removes what had expired at the last
   // commit. Takes as long as rewriting the database. Ends the validity of what
   // states returned. On heap it does nothing.

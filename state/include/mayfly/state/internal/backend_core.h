@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/checkpoint.h"
 #include "mayfly/state/clean_up.h"
 #include "mayfly/state/commit_progress.h"
 #include "mayfly/state/disk_sweeper.h"
@@ -124,6 +125,9 @@ class BackendCore {
   absl::StatusOr<CleanUpResult> CleanUp(std::uint64_t entries_max,
                                         bool only_incremental);
 
+  // See KeyedStateBackend::Checkpoint().
+  absl::StatusOr<CheckpointFiles> Checkpoint(const std::string& directory);
+
   // Counts entries, looking at `visits_max` stored keys of a state at most.
   // Errors: kUnavailable or kDataLoss if the store cannot be read.
   absl::StatusOr<std::vector<StateStatistics>> Statistics(
@@ -183,6 +187,15 @@ class BackendCore {
 
   // Errors: kUnavailable or kDataLoss if that fails.
   virtual absl::Status CompactStored() = 0;
+
+  // Copies what the directory holds beside its record, as of the last commit.
+  virtual absl::Status CopyStored(const std::string& to) = 0;
+
+  // Checksums of files that never change, by their paths in the directory.
+  virtual absl::StatusOr<std::map<std::string, std::uint32_t>> KnownChecksums()
+      const {
+    return std::map<std::string, std::uint32_t>();
+  }
 
   // Visits stored records of a state, about `visits_max` at most; returns the
   // estimate of how many there are in all, the number visited if that was all.

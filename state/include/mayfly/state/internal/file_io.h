@@ -33,6 +33,10 @@ absl::Status WriteFileAtomically(const std::string& path,
 absl::Status RenameFile(const std::string& from, const std::string& to,
                         bool sync);
 
+// Removes a file, or a directory with all that is in it, if it is there.
+// Errors: as FileError(); some of it may be gone.
+absl::Status RemoveAll(const std::string& path);
+
 // Makes a directory and those above it.
 // Errors: as FileError(); kInvalidArgument if a file is in the way.
 absl::Status MakeDirectory(const std::string& path);
