@@ -201,7 +201,7 @@ TEST_P(CommitInPartsTest, WhateverChangesMeanwhileIsInTheNextOne) {
   }
 }
 
-TEST_P(CommitInPartsTest, WhatReadingAndCleanUpRemoveMeanwhileIsStillInIt) {
+TEST_P(CommitInPartsTest, Row139WhatIsRemovedMeanwhileIsStillInIt) {
   const std::vector<Contents> before = ReadAll();
   for (const bool clean_up : {false, true}) {
     shard_.clock().SetMs(999);
@@ -340,7 +340,7 @@ TEST_P(CommitInPartsTest, RecordsAloneTakeAllOutOfTheTables) {
   EXPECT_EQ(shard_.StoredEntries("0filler"), 1u * kFillers);
 }
 
-TEST_P(CommitInPartsTest, Row029ARestoreGoesBackBehindLaterWrites) {
+TEST_P(CommitInPartsTest, Row29ARestoreGoesBackBehindLaterWrites) {
   const auto descriptor = Describe<Value>("row", Ttl(100));
   auto* row = &shard_.Get(descriptor);
   const auto update = [&](const char* key, const char* value) {
@@ -436,7 +436,7 @@ TEST_P(HeapCommitTest, ACommitThatFailedHalfWayLeavesNoTraceInTheNext) {
   EXPECT_EQ(ReadAll(), pending);
 }
 
-TEST_P(HeapCommitTest, Rows033And034CleanUpMeanwhileLeavesItAlone) {
+TEST_P(HeapCommitTest, Rows33And34CleanUpMeanwhileLeavesItAlone) {
   constexpr int kRows = 970;
   const auto descriptor = Describe<Value>(
       "row", TtlBuilder(100).CleanupIncrementally(5, true).Build().value());
@@ -536,6 +536,46 @@ TEST_P(HeapCommitTest, ExpiredEntriesAreLeftOutWhereFullSnapshotsAreCleaned) {
     EXPECT_EQ(shard_.StoredEntries(name + "value"), clean ? 1u : 2u);
     EXPECT_EQ(shard_.StoredEntries(name + "list"), clean ? 1u : 3u);
     EXPECT_EQ(shard_.StoredEntries(name + "map"), clean ? 1u : 3u);
+  }
+}
+
+TEST_P(HeapCommitTest, Row84CommitsUnderWayAtOnceCutListsOfTheirOwn) {
+  const auto descriptor = Describe<List>(
+      "cut", TtlBuilder(100).CleanupFullSnapshot().Build().value());
+  Shard<> other(kHeap);
+  const auto fill = [&](Shard<>& shard, const std::string& text) {
+    auto& list = shard.Get(descriptor);
+    for (int i = 0; i < 50; ++i) {
+      shard->SetCurrentKey(std::to_string(i));
+      shard.clock().SetMs(0);
+      Must(list.Add("expired " + text));
+      shard.clock().SetMs(50);
+      Must(list.Add(text + std::to_string(i)));
+    }
+    shard.clock().SetMs(100);
+    Must(shard->BeginCommit());
+  };
+  fill(shard_, "one");
+  fill(other, "another");
+  // Each change saves a list, now of the one and now of the other.
+  for (int i = 0; i < 50; ++i) {
+    for (Shard<>* const shard : {&shard_, &other}) {
+      (*shard)->SetCurrentKey(std::to_string(i));
+      Must(shard->Get(descriptor).Clear());
+    }
+  }
+  Finish();
+  Must(other->FinishCommit());
+  for (Shard<>* const shard : {&shard_, &other}) {
+    shard->Reopen();
+    auto& list = shard->Get(descriptor);
+    EXPECT_EQ(shard->StoredEntries("cut"), 50u);
+    for (int i = 0; i < 50; ++i) {
+      (*shard)->SetCurrentKey(std::to_string(i));
+      ASSERT_EQ(Read(list),
+                std::vector<std::string>{(shard == &other ? "another" : "one") +
+                                         std::to_string(i)});
+    }
   }
 }
 

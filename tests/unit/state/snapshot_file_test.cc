@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/testing/temp_directory.h"
+#include "state/snapshot_block.h"
 
 namespace mayfly::state_internal {
 namespace {
