@@ -545,12 +545,12 @@ TEST_P(HeapCommitTest, Row84CommitsUnderWayAtOnceCutListsOfTheirOwn) {
   Shard<> other(kHeap);
   const auto fill = [&](Shard<>& shard, const std::string& text) {
     auto& list = shard.Get(descriptor);
-    for (int i = 0; i < 50; ++i) {
-      shard->SetCurrentKey(std::to_string(i));
-      shard.clock().SetMs(0);
-      Must(list.Add("expired " + text));
-      shard.clock().SetMs(50);
-      Must(list.Add(text + std::to_string(i)));
+    for (const bool live : {false, true}) {
+      shard.clock().SetMs(live ? 50 : 0);
+      for (int i = 0; i < 50; ++i) {
+        shard->SetCurrentKey(std::to_string(i));
+        Must(list.Add(live ? text + std::to_string(i) : "expired"));
+      }
     }
     shard.clock().SetMs(100);
     Must(shard->BeginCommit());

@@ -19,8 +19,6 @@ using Number = std::int64_t;
 struct Stamped {
   Number value = 0;
   TimestampMs at_ms = 0;
-
-  friend bool operator==(const Stamped&, const Stamped&) = default;
 };
 
 // What a key holds, in all states.
