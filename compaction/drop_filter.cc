@@ -1,5 +1,6 @@
 #include "compaction/drop_filter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,12 +28,11 @@ rocksdb::CompactionFilter::Decision DropFilter::FilterV2(
     int level, const rocksdb::Slice& key, ValueType type,
     const rocksdb::Slice& stored, std::string* new_value,
     std::string* skip_until) const {
-  const std::string_view user_key = key.ToStringView();
-  if (target_.smallest_key <= user_key && user_key <= target_.largest_key &&
-      IsExpired(stored.ToStringView(), type)) {
+  const SweepFile* const file = FileOf(key.ToStringView());
+  if (file != nullptr && IsExpired(stored.ToStringView(), type)) {
     try {
-      // The first key after the target.
-      skip_until->assign(target_.largest_key);
+      // The first key after the file.
+      skip_until->assign(file->largest_key);
       skip_until->push_back('\0');
       return Decision::kRemoveAndSkipUntil;
     } catch (...) {
@@ -40,6 +40,14 @@ rocksdb::CompactionFilter::Decision DropFilter::FilterV2(
     }
   }
   return ordinary_.FilterV2(level, key, type, stored, new_value, skip_until);
+}
+
+const SweepFile* DropFilter::FileOf(std::string_view key) const {
+  const auto file = std::partition_point(
+      target_.files.begin(), target_.files.end(),
+      [key](const SweepFile& before) { return before.largest_key < key; });
+  if (file == target_.files.end() || key < file->smallest_key) return nullptr;
+  return &*file;
 }
 
 bool DropFilter::IsExpired(std::string_view stored, ValueType type) const {

@@ -1,21 +1,23 @@
-// The filter of a compaction that drops a whole file.
+// The filter of a compaction that drops whole files.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "compaction/ttl_compaction_filter.h"
+#include "mayfly/compaction/sweep_plan.h"
 #include "mayfly/compaction/ttl_column_family.h"
 #include "rocksdb/compaction_filter.h"
 
 namespace mayfly::compaction_internal {
 
-// A file of which everything has expired, and below which nothing older lies.
+// Files of one level of which everything has expired, and below which nothing
+// older lies; in the order of their keys.
 struct DropTarget {
   const ColumnFamilyTtl* ttl = nullptr;
-  std::string_view smallest_key;
-  std::string_view largest_key;
+  std::span<const SweepFile> files;
   PurgePoint purge;
 };
 
@@ -34,10 +36,11 @@ class DropScope {
   static const DropTarget* Current();
 };
 
-// Skips from the first expired record of the target to its end. Skipping leaves
-// no tombstones, which is right only because of what a DropTarget is. RocksDB
-// may add neighbours of the file that share a boundary key; what lies outside
-// of the target, and what has not expired, is for the ordinary filter.
+// Skips from the first expired record of each file of the target to the end of
+// that file. Skipping leaves no tombstones, which is right only because of what
+// a DropTarget is. RocksDB may add neighbours that share a boundary key, and
+// what another compaction has since put between two of the files; what lies
+// outside of the target, and what has not expired, is for the ordinary filter.
 // Threads: one.
 class DropFilter final : public rocksdb::CompactionFilter {
  public:
@@ -50,6 +53,8 @@ class DropFilter final : public rocksdb::CompactionFilter {
   const char* Name() const override { return kTtlFilterName; }
 
  private:
+  // The file of the target whose range the key lies in; null if there is none.
+  const SweepFile* FileOf(std::string_view key) const;
   bool IsExpired(std::string_view stored, ValueType type) const;
 
   const EntryLayout layout_;

@@ -48,18 +48,48 @@ absl::StatusOr<SweepReport> ExpirySweep::Run(const SweepOptions& options,
   SweepReport report;
   const std::optional<PurgePoint> purge = ttl_->ReadPurgePoint();
   if (!purge) return report;
+  const absl::Status status = RunSteps(options, now_ms, *purge, report);
+  {
+    const std::lock_guard lock(mutex_);
+    totals_ += report;
+  }
+  MAYFLY_RETURN_IF_ERROR(status);
+  return report;
+}
+
+SweepReport ExpirySweep::totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+absl::Status ExpirySweep::RunSteps(const SweepOptions& options,
+                                   TimestampMs now_ms, const PurgePoint& purge,
+                                   SweepReport& report) {
   MAYFLY_RETURN_IF_ERROR(FlushIfOld(options, now_ms, report));
   MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files, Files());
-  for (const SweepStep& step : PlanSweep(files, *purge, options)) {
+  for (const SweepStep& step : PlanSweep(files, purge, options)) {
     if (step.action == SweepAction::kCompact &&
         report.bytes_read >= options.bytes_max) {
       ++report.steps_left;
       continue;
     }
-    MAYFLY_RETURN_IF_ERROR(RunStep(step, *purge, report));
+    MAYFLY_RETURN_IF_ERROR(RunStep(step, purge, report));
   }
-  totals_ += report;
-  return report;
+  const bool took_files_away = report.files_dropped + report.compactions > 0;
+  if (took_files_away || took_files_away_) {
+    MAYFLY_RETURN_IF_ERROR(UnlinkLeftFiles());
+  }
+  took_files_away_ = took_files_away;
+  return absl::OkStatus();
+}
+
+absl::Status ExpirySweep::UnlinkLeftFiles() {
+  // Unless somebody else has turned deletions off, to copy files, turning them
+  // on looks for files that belong to no version.
+  rocksdb::Status status = db_->DisableFileDeletions();
+  if (status.ok()) status = db_->EnableFileDeletions(/*force=*/false);
+  if (!status.ok()) return Failed(*ttl_, "cannot unlink files", status);
+  return absl::OkStatus();
 }
 
 absl::Status ExpirySweep::FlushIfOld(const SweepOptions& options,
@@ -96,15 +126,15 @@ absl::Status ExpirySweep::RunStep(const SweepStep& step,
       db_->GetOptions(column_family_).target_file_size_base;
   // See DropScope.
   options.max_subcompactions = 1;
-  const DropTarget target{.ttl = ttl_.get(),
-                          .smallest_key = step.smallest_key,
-                          .largest_key = step.largest_key,
-                          .purge = purge};
+  std::vector<std::string> names;
+  for (const SweepFile& file : step.files) names.push_back(file.name);
+  const DropTarget target{
+      .ttl = ttl_.get(), .files = step.files, .purge = purge};
   std::optional<DropScope> drop;
   if (step.action == SweepAction::kDrop) drop.emplace(target);
   rocksdb::CompactionJobInfo job;
   const rocksdb::Status status = db_->CompactFiles(
-      options, column_family_, {step.file}, step.output_level,
+      options, column_family_, names, step.output_level,
       /*output_path_id=*/-1, /*output_file_names=*/nullptr, &job);
   if (IsTaken(status)) {
     ++report.steps_left;
@@ -112,7 +142,7 @@ absl::Status ExpirySweep::RunStep(const SweepStep& step,
   }
   if (!status.ok()) return Failed(*ttl_, "cannot compact", status);
   if (step.action == SweepAction::kDrop) {
-    ++report.files_dropped;
+    report.files_dropped += step.files.size();
     report.bytes_dropped += step.bytes;
     return absl::OkStatus();
   }

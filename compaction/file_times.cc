@@ -25,10 +25,11 @@ bool BucketsAddUp(const v1::FileTimesRecord& record) {
 }  // namespace
 
 void FileTimes::AddOutside(TimestampMs last_access_ms, std::uint64_t bytes) {
-  if (!has_buckets_) {
-    has_buckets_ = true;
-    first_bucket_ = last_access_ms >> shift_;
+  if (last_access_ms == kNeverExpires) {
+    never_bytes_ += bytes;
+    return;
   }
+  if (first_bucket_ == kNoBucket) first_bucket_ = last_access_ms >> shift_;
   // The span from the first bucket in use, or this one, to the last.
   std::int64_t low = first_bucket_;
   std::int64_t high = first_bucket_;
@@ -48,6 +49,18 @@ void FileTimes::AddOutside(TimestampMs last_access_ms, std::uint64_t bytes) {
   Rebucket(shift_ + more, low >> more);
   bucket_bytes_[static_cast<std::size_t>((last_access_ms >> shift_) -
                                          first_bucket_)] += bytes;
+}
+
+void FileTimes::Remove(TimestampMs last_access_ms, std::uint64_t bytes) {
+  --entries_;
+  bytes_ -= bytes;
+  if (last_access_ms == kNeverExpires) {
+    --never_entries_;
+    never_bytes_ -= bytes;
+    return;
+  }
+  bucket_bytes_[static_cast<std::size_t>((last_access_ms >> shift_) -
+                                         first_bucket_)] -= bytes;
 }
 
 void FileTimes::Rebucket(int shift, std::int64_t first_bucket) {
@@ -71,8 +84,10 @@ void FileTimes::Merge(const FileTimes& other) {
         (other.first_bucket_ + static_cast<std::int64_t>(i)) << other.shift_;
     AddOutside(start_ms, bytes);
   }
-  oldest_ms_ = std::min(oldest_ms_, other.oldest_ms_);
-  newest_ms_ = std::max(newest_ms_, other.newest_ms_);
+  extremes_.oldest_ms =
+      std::min(extremes_.oldest_ms, other.extremes_.oldest_ms);
+  extremes_.newest_ms =
+      std::max(extremes_.newest_ms, other.extremes_.newest_ms);
   entries_ += other.entries_;
   bytes_ += other.bytes_;
   never_entries_ += other.never_entries_;
@@ -82,17 +97,17 @@ void FileTimes::Merge(const FileTimes& other) {
 
 std::optional<TimestampMs> FileTimes::oldest_ms() const {
   if (entries_ == 0) return std::nullopt;
-  return oldest_ms_;
+  return extremes_.oldest_ms;
 }
 
 std::optional<TimestampMs> FileTimes::newest_ms() const {
   if (entries_ == 0) return std::nullopt;
-  return newest_ms_;
+  return extremes_.newest_ms;
 }
 
 std::uint64_t FileTimes::BytesThrough(TimestampMs through_ms) const {
-  if (entries_ == 0 || through_ms < oldest_ms_) return 0;
-  if (through_ms >= newest_ms_) return bytes_;
+  if (entries_ == 0 || through_ms < extremes_.oldest_ms) return 0;
+  if (through_ms >= extremes_.newest_ms) return bytes_;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
     const TimestampMs start_ms = (first_bucket_ + static_cast<std::int64_t>(i))
@@ -112,15 +127,15 @@ std::uint64_t FileTimes::BytesThrough(TimestampMs through_ms) const {
 std::string FileTimes::Serialize() const {
   v1::FileTimesRecord record;
   if (entries_ > 0) {
-    record.set_oldest_ms(oldest_ms_);
-    record.set_newest_ms(newest_ms_);
+    record.set_oldest_ms(extremes_.oldest_ms);
+    record.set_newest_ms(extremes_.newest_ms);
   }
   record.set_entries(entries_);
   record.set_bytes(bytes_);
   record.set_never_entries(never_entries_);
   record.set_never_bytes(never_bytes_);
   record.set_malformed_records(malformed_records_);
-  if (has_buckets_) {
+  if (first_bucket_ != kNoBucket) {
     record.set_bucket_shift(static_cast<std::uint32_t>(shift_));
     record.set_first_bucket(first_bucket_);
     for (const std::uint64_t bytes : bucket_bytes_) {
@@ -147,8 +162,8 @@ std::optional<FileTimes> FileTimes::Parse(std::string_view bytes) {
         record.oldest_ms() < 0 || record.newest_ms() < record.oldest_ms()) {
       return std::nullopt;
     }
-    times.oldest_ms_ = record.oldest_ms();
-    times.newest_ms_ = record.newest_ms();
+    times.extremes_.oldest_ms = record.oldest_ms();
+    times.extremes_.newest_ms = record.newest_ms();
   }
   if (!BucketsAddUp(record)) return std::nullopt;
   if (record.bucket_bytes_size() == 0) return times;
@@ -166,7 +181,6 @@ std::optional<FileTimes> FileTimes::Parse(std::string_view bytes) {
       return std::nullopt;
     }
   }
-  times.has_buckets_ = true;
   times.shift_ = static_cast<int>(record.bucket_shift());
   times.first_bucket_ = record.first_bucket();
   std::copy(record.bucket_bytes().begin(), record.bucket_bytes().end(),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "mayfly/serde/entry_codec.h"
 
@@ -15,24 +14,35 @@ void AddValue(std::string_view key, std::string_view stored, FileTimes& times) {
   times.Add(entry->timestamp_ms, key.size() + stored.size());
 }
 
-void AddList(std::string_view key, std::string_view stored, FileTimes& times) {
-  // Looked through first: of a list that cannot be read to its end nothing is
-  // removed.
-  ListReader check(stored);
-  TimestampMs newest_ms = 0;
-  while (const std::optional<EntryView> element = check.Next()) {
-    newest_ms = std::max(newest_ms, element->timestamp_ms);
-  }
-  if (check.malformed()) return times.AddMalformed();
-  // The key goes with the last element.
-  std::uint64_t key_bytes = key.size();
+std::uint64_t BytesOf(const EntryView& element) {
+  return kListElementHeaderBytes + element.bytes.size();
+}
+
+// Of a list that cannot be read to its end nothing is ever removed: takes back
+// the elements that could be read.
+void TakeBack(std::string_view stored, const FileTimes::Extremes& before,
+              FileTimes& times) {
   ListReader reader(stored);
   while (const std::optional<EntryView> element = reader.Next()) {
-    const bool last = element->timestamp_ms == newest_ms;
-    times.Add(element->timestamp_ms,
-              kListElementHeaderBytes + element->bytes.size() +
-                  (last ? std::exchange(key_bytes, 0) : 0));
+    times.Remove(element->timestamp_ms, BytesOf(*element));
   }
+  times.set_extremes(before);
+}
+
+void AddList(std::string_view key, std::string_view stored, FileTimes& times) {
+  const FileTimes::Extremes before = times.extremes();
+  TimestampMs newest_ms = 0;
+  ListReader reader(stored);
+  while (const std::optional<EntryView> element = reader.Next()) {
+    times.Add(element->timestamp_ms, BytesOf(*element));
+    newest_ms = std::max(newest_ms, element->timestamp_ms);
+  }
+  if (reader.malformed()) [[unlikely]] {
+    TakeBack(stored, before, times);
+    return times.AddMalformed();
+  }
+  // The key stays as long as any element.
+  if (!stored.empty()) times.AddBytes(newest_ms, key.size());
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 namespace mayfly::compaction_internal {
 
 ListScan ScanList(std::string_view stored, const PurgePoint& purge) {
+  const TimestampMs expired_through_ms = purge.ExpiredThrough();
   ListScan scan;
   std::int64_t elements = 0;
   ListReader reader(stored);
   while (const std::optional<EntryView> element = reader.Next()) {
     ++elements;
-    if (purge.IsExpired(element->timestamp_ms)) {
+    if (element->timestamp_ms <= expired_through_ms) {
       ++scan.expired_elements;
       scan.expired_bytes += kListElementHeaderBytes + element->bytes.size();
     }
@@ -28,6 +29,7 @@ ListScan ScanList(std::string_view stored, const PurgePoint& purge) {
 
 void AppendLive(std::string_view stored, const PurgePoint& purge,
                 std::string& out) {
+  const TimestampMs expired_through_ms = purge.ExpiredThrough();
   ListReader reader(stored);
   // Neighbours that stay are copied together: run starts the run of live
   // elements that ends where the reader stands.
@@ -35,7 +37,7 @@ void AppendLive(std::string_view stored, const PurgePoint& purge,
   std::size_t start = 0;
   while (const std::optional<EntryView> element = reader.Next()) {
     const std::size_t end = stored.size() - reader.rest().size();
-    if (purge.IsExpired(element->timestamp_ms)) {
+    if (element->timestamp_ms <= expired_through_ms) {
       out.append(stored.substr(run, start - run));
       run = end;
     }

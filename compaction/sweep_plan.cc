@@ -1,6 +1,9 @@
 #include "mayfly/compaction/sweep_plan.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace mayfly {
@@ -27,7 +30,7 @@ Candidate Judge(const FileExpiry& file, const PurgePoint& purge,
                 const SweepOptions& options) {
   Candidate candidate{.file = &file};
   if (!file.times) return candidate;
-  const TimestampMs through_ms = purge.rule.ExpiredThrough(purge.now_ms);
+  const TimestampMs through_ms = purge.ExpiredThrough();
   candidate.all_expired = file.times->AllThrough(through_ms);
   candidate.expired_bytes =
       candidate.all_expired
@@ -60,9 +63,9 @@ std::vector<const Candidate*> Below(const std::vector<Candidate>& candidates,
 SweepStep StepFor(const Candidate& candidate,
                   const std::vector<const Candidate*>& below, int last_level) {
   const FileExpiry& file = *candidate.file;
-  SweepStep step{.file = file.name,
-                 .smallest_key = file.smallest_key,
-                 .largest_key = file.largest_key,
+  SweepStep step{.files = {{.name = file.name,
+                            .smallest_key = file.smallest_key,
+                            .largest_key = file.largest_key}},
                  .output_level = file.level,
                  .bytes = file.bytes,
                  .expired_bytes = candidate.expired_bytes};
@@ -87,6 +90,38 @@ bool IsWorthIt(const Candidate& candidate, const SweepStep& step,
          options.expired_share * static_cast<double>(step.bytes);
 }
 
+// What to do about one file; nullopt to leave it alone.
+std::optional<SweepStep> Consider(const Candidate& candidate,
+                                  const std::vector<Candidate>& candidates,
+                                  int last_level, const SweepOptions& options) {
+  const FileExpiry& file = *candidate.file;
+  if (file.being_compacted || !file.times) return std::nullopt;
+  if (candidate.expired_bytes == 0 && !candidate.stale) return std::nullopt;
+  const std::vector<const Candidate*> below = Below(candidates, file);
+  // Where everything below goes whole, so can this one, next time.
+  const bool soon_alone =
+      candidate.all_expired && !below.empty() &&
+      std::all_of(below.begin(), below.end(), [](const Candidate* other) {
+        return other->all_expired && other->file->level > 0;
+      });
+  if (soon_alone && file.level > 0 && !candidate.stale) return std::nullopt;
+  SweepStep step = StepFor(candidate, below, last_level);
+  if (!IsWorthIt(candidate, step, options)) return std::nullopt;
+  return step;
+}
+
+bool LiesBefore(const Candidate& a, const Candidate& b) {
+  return std::tie(a.file->level, a.file->smallest_key) <
+         std::tie(b.file->level, b.file->smallest_key);
+}
+
+void Join(SweepStep next, SweepStep& step) {
+  std::move(next.files.begin(), next.files.end(),
+            std::back_inserter(step.files));
+  step.bytes += next.bytes;
+  step.expired_bytes += next.expired_bytes;
+}
+
 bool ComesFirst(const SweepStep& a, const SweepStep& b) {
   if (a.action != b.action) return a.action == SweepAction::kDrop;
   // By bytes gained for each one written.
@@ -105,21 +140,21 @@ std::vector<SweepStep> PlanSweep(const std::vector<FileExpiry>& files,
     candidates.push_back(Judge(file, purge, options));
     last_level = std::max(last_level, file.level);
   }
+  std::sort(candidates.begin(), candidates.end(), LiesBefore);
   std::vector<SweepStep> steps;
+  // Whether the file before this one is dropped, by the last of the steps.
+  bool follows_drop = false;
   for (const Candidate& candidate : candidates) {
-    if (candidate.file->being_compacted || !candidate.file->times) continue;
-    if (candidate.expired_bytes == 0 && !candidate.stale) continue;
-    const std::vector<const Candidate*> below =
-        Below(candidates, *candidate.file);
-    // Where everything below goes whole, so can this one, next time.
-    const bool soon_alone =
-        candidate.all_expired && !below.empty() &&
-        std::all_of(below.begin(), below.end(), [](const Candidate* other) {
-          return other->all_expired && other->file->level > 0;
-        });
-    if (soon_alone && candidate.file->level > 0 && !candidate.stale) continue;
-    SweepStep step = StepFor(candidate, below, last_level);
-    if (IsWorthIt(candidate, step, options)) steps.push_back(std::move(step));
+    std::optional<SweepStep> step =
+        Consider(candidate, candidates, last_level, options);
+    const bool is_drop = step && step->action == SweepAction::kDrop;
+    if (is_drop && follows_drop &&
+        step->output_level == steps.back().output_level) {
+      Join(*std::move(step), steps.back());
+    } else if (step) {
+      steps.push_back(*std::move(step));
+    }
+    follows_drop = is_drop;
   }
   std::stable_sort(steps.begin(), steps.end(), ComesFirst);
   return steps;

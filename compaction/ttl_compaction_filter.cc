@@ -17,7 +17,7 @@ constexpr std::size_t kKeyBytesLogged = 8;
 }  // namespace
 
 TtlCompactionFilter::TtlCompactionFilter(std::shared_ptr<ColumnFamilyTtl> ttl)
-    : ttl_(std::move(ttl)) {
+    : ttl_(std::move(ttl)), layout_(ttl_->layout()) {
   pass_.counters.passes = 1;
 }
 
@@ -45,7 +45,11 @@ void TtlCompactionFilter::QueryTimeIfDue() const {
   if (--pass_.records_until_query > 0) return;
   pass_.records_until_query = ttl_->query_time_after_num_entries();
   pass_.purge = ttl_->ReadPurgePoint();
-  if (!pass_.purge.has_value()) ++pass_.counters.clock_failures;
+  if (pass_.purge.has_value()) {
+    pass_.expired_through_ms = pass_.purge->ExpiredThrough();
+  } else {
+    ++pass_.counters.clock_failures;
+  }
 }
 
 TtlCompactionFilter::Outcome TtlCompactionFilter::Judge(
@@ -53,8 +57,8 @@ TtlCompactionFilter::Outcome TtlCompactionFilter::Judge(
   // In a blob index there is no timestamp to look at.
   if (type == ValueType::kBlobIndex) return Outcome::kKept;
   if (stored.size() > kFilteredBytesMax) return Outcome::kTooLarge;
-  return ttl_->layout() == EntryLayout::kList ? JudgeList(stored, new_value)
-                                              : JudgeValue(stored, type);
+  return layout_ == EntryLayout::kList ? JudgeList(stored, new_value)
+                                       : JudgeValue(stored, type);
 }
 
 TtlCompactionFilter::Outcome TtlCompactionFilter::JudgeValue(
@@ -62,7 +66,7 @@ TtlCompactionFilter::Outcome TtlCompactionFilter::JudgeValue(
   if (type == ValueType::kMergeOperand) return Outcome::kMalformed;
   const std::optional<EntryView> entry = DecodeEntry(stored);
   if (!entry.has_value()) return Outcome::kMalformed;
-  if (!pass_.purge->IsExpired(entry->timestamp_ms)) return Outcome::kKept;
+  if (entry->timestamp_ms > pass_.expired_through_ms) return Outcome::kKept;
   ++pass_.counters.entries_expired;
   return Outcome::kRemoved;
 }
@@ -92,7 +96,9 @@ TtlCompactionFilter::Outcome TtlCompactionFilter::JudgeList(
 rocksdb::CompactionFilter::Decision TtlCompactionFilter::Settle(
     Outcome outcome, std::string_view key, std::string_view stored,
     const std::string& new_value) const {
-  if (ttl_->debug_log() != nullptr) Log(outcome, key);
+  if (ttl_->debug_log() != nullptr) [[unlikely]] {
+    Log(outcome, key);
+  }
   CleanupCounters& counters = pass_.counters;
   switch (outcome) {
     case Outcome::kKept:

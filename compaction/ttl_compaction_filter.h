@@ -70,6 +70,8 @@ class TtlCompactionFilter final : public rocksdb::CompactionFilter {
   // changes from record to record is kept together here.
   struct Pass {
     std::optional<PurgePoint> purge;
+    // Of the purge point.
+    TimestampMs expired_through_ms = 0;
     std::int64_t records_until_query = 0;
     CleanupCounters counters;
   };
@@ -83,9 +85,11 @@ class TtlCompactionFilter final : public rocksdb::CompactionFilter {
   // Counts and logs whatever is not kKept, and tells RocksDB.
   Decision Settle(Outcome outcome, std::string_view key,
                   std::string_view stored, const std::string& new_value) const;
-  void Log(Outcome outcome, std::string_view key) const noexcept;
+  [[gnu::noinline]] void Log(Outcome outcome,
+                             std::string_view key) const noexcept;
 
   const std::shared_ptr<ColumnFamilyTtl> ttl_;
+  const EntryLayout layout_;
   mutable Pass pass_;
 };
 

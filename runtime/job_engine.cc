@@ -144,6 +144,7 @@ class JobEngine {
     backend.table_bytes_max = options_.table_bytes_max;
     backend.processing_clock = options_.processing_clock;
     backend.storage = options_.storage;
+    backend.rocksdb = options_.rocksdb;
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
       backend.storage = StorageResources::Create({});
     }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "mayfly/serde/status_macros.h"
 
 namespace mayfly {
 namespace {
@@ -55,8 +56,10 @@ absl::Status Validate(const JobOptions& options) {
     return OutOfRange("statistics_visits_max", options.statistics_visits_max,
                       "1 or more");
   }
-  if (options.disk_sweeps) return Validate(*options.disk_sweeps);
-  return absl::OkStatus();
+  if (options.disk_sweeps) {
+    MAYFLY_RETURN_IF_ERROR(Validate(*options.disk_sweeps));
+  }
+  return Validate(options.rocksdb);
 }
 
 }  // namespace mayfly

@@ -20,12 +20,8 @@ JobTotals TotalsOf(const std::vector<ShardReport>& reports) {
       totals.watermark_ms = std::min(totals.watermark_ms, report.watermark_ms);
     }
     for (const StateStatistics& state : report.states) {
-      StateStatistics& sum = states[state.state];
-      sum.state = state.state;
-      sum.live_entries += state.live_entries;
-      sum.expired_entries += state.expired_entries;
-      sum.bytes += state.bytes;
-      sum.exact = sum.exact && state.exact;
+      const auto [sum, is_first] = states.try_emplace(state.state, state);
+      if (!is_first) sum->second += state;
     }
   }
   for (auto& [name, sum] : states) totals.states.push_back(std::move(sum));

@@ -10,6 +10,7 @@
 #include "mayfly/v1/state.pb.h"
 #include "state/heap_backend.h"
 #include "state/rocksdb_backend.h"
+#include "state/shard_monitor.h"
 #include "state/state_registry.h"
 
 namespace mayfly::state_internal {
@@ -30,23 +31,28 @@ absl::Status CheckOptions(const BackendOptions& options) {
     return absl::InvalidArgumentError(
         "BackendOptions: table_bytes_max must be > 0, got 0");
   }
-  return absl::OkStatus();
+  return Validate(options.rocksdb);
 }
 
 // Counts what one stored record of a state holds.
 void CountEntries(const StateSpec& spec, const TtlPolicy& policy,
-                  EntryFormat format, TimestampMs now_ms,
+                  EntryFormat format, TimestampMs now_ms, std::string_view key,
                   std::string_view stored, StateStatistics& counts) {
-  const auto count = [&](TimestampMs timestamp_ms) {
+  const auto count = [&](TimestampMs timestamp_ms, std::size_t bytes) {
     const bool expired =
         policy.enabled() && policy.rule.IsExpired(timestamp_ms, now_ms);
     ++(expired ? counts.expired_entries : counts.live_entries);
+    if (expired) counts.expired_bytes += bytes;
   };
+  counts.bytes += key.size() + stored.size();
   if (spec.kind == StateKind::kList) {
     ListReader reader(stored, format);
-    while (const auto element = reader.Next()) count(element->timestamp_ms);
+    while (const auto element = reader.Next()) {
+      count(element->timestamp_ms,
+            kListElementHeaderBytes + element->bytes.size());
+    }
   } else if (const auto entry = DecodeEntry(stored, format)) {
-    count(entry->timestamp_ms);
+    count(entry->timestamp_ms, key.size() + stored.size());
   }
 }
 
@@ -60,6 +66,7 @@ void Extrapolate(std::uint64_t visited, std::uint64_t total,
   scale(counts.live_entries);
   scale(counts.expired_entries);
   scale(counts.bytes);
+  scale(counts.expired_bytes);
   counts.exact = false;
 }
 
@@ -96,7 +103,8 @@ BackendCore::BackendCore(const BackendOptions& options, DirectoryLock lock)
       last_commit_(std::make_unique<v1::CommitRecord>()),
       memory_{.limit = options.table_bytes_max},
       evict_above_(options.table_bytes_max),
-      processing_clock_(ProcessingClock(options)) {}
+      processing_clock_(ProcessingClock(options)),
+      monitor_(std::make_shared<ShardMonitor>()) {}
 
 BackendCore::~BackendCore() = default;
 
@@ -147,6 +155,7 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   TableContext context;
   context.state_name = spec.name;
   context.memory = &memory_;
+  context.removed = monitor_->Register(spec.name);
   absl::StatusOr<ByteStore*> store = OpenStore(spec, *stored);
   if (!store.ok()) {
     if (is_new) record_->mutable_states()->RemoveLast();
@@ -205,10 +214,7 @@ void BackendCore::PayChecks(State& state) {
   StateTable& table = *state.table;
   const auto cost = static_cast<std::int64_t>(state.sweep->NextCost());
   if (table.checks_due() >= cost) {
-    // The accesses so far may have been of other states.
-    table.context().policy.Now();
-    const absl::StatusOr<SweepCounts> counts =
-        state.sweep->Step(table.context().policy.PurgeMs());
+    const absl::StatusOr<SweepCounts> counts = Step(state);
     // What cannot be read is for a reader to report.
     const auto checked =
         counts.ok() ? static_cast<std::int64_t>(counts->checked) : 0;
@@ -219,6 +225,16 @@ void BackendCore::PayChecks(State& state) {
   constexpr std::int64_t kChecksMin = 64;
   state.checks_wanted =
       std::max(static_cast<std::int64_t>(state.sweep->NextCost()), kChecksMin);
+}
+
+absl::StatusOr<SweepCounts> BackendCore::Step(const State& state) {
+  const TableContext& context = state.table->context();
+  // The accesses so far may have been of other states.
+  context.policy.Now();
+  MAYFLY_ASSIGN_OR_RETURN(const SweepCounts counts,
+                          state.sweep->Step(context.policy.PurgeMs()));
+  context.removed->incremental.Add(counts.removed, counts.bytes);
+  return counts;
 }
 
 absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
@@ -239,10 +255,7 @@ absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
   absl::Status first_error;
   while (!round.empty() && result.entries_checked < entries_max) {
     const State& state = *round.back();
-    const TtlPolicy& policy = state.table->context().policy;
-    policy.Now();
-    const absl::StatusOr<SweepCounts> counts =
-        state.sweep->Step(policy.PurgeMs());
+    const absl::StatusOr<SweepCounts> counts = Step(state);
     if (!counts.ok()) {
       // The other states are cleaned all the same.
       first_error.Update(counts.status());
@@ -352,10 +365,8 @@ void BackendCore::Evict() {
 
 absl::StatusOr<std::vector<StateStatistics>> BackendCore::Statistics(
     std::uint64_t visits_max) {
-  std::vector<StateStatistics> all;
   for (auto& [name, state] : states_) {
-    StateStatistics& counts = all.emplace_back();
-    counts.state = name;
+    StateStatistics counts{.state = name, .exact = true};
     const StateSpec& spec = state.spec;
     const TableContext& context = state.table->context();
     const TimestampMs now_ms = context.policy.Now();
@@ -365,13 +376,27 @@ absl::StatusOr<std::vector<StateStatistics>> BackendCore::Statistics(
         VisitStored(*state.table, visits_max,
                     [&](std::string_view key, std::string_view stored) {
                       ++visited;
-                      counts.bytes += key.size() + stored.size();
                       CountEntries(spec, context.policy, context.format, now_ms,
-                                   stored, counts);
+                                   key, stored, counts);
                     }));
     if (total > visited && visited > 0) Extrapolate(visited, total, counts);
+    monitor_->SetCounted(counts);
   }
-  return all;
+  return monitor_->Read({});
+}
+
+std::shared_ptr<const StateMonitor> BackendCore::monitor() const {
+  return monitor_;
+}
+
+absl::Status BackendCore::SetRocksdbOptions(const RocksdbOptions&) {
+  return LiveRocksdbOptions().status();
+}
+
+absl::StatusOr<RocksdbOptions> BackendCore::LiveRocksdbOptions() const {
+  return absl::FailedPreconditionError(
+      "the heap backend has no RocksdbOptions; open it with "
+      "BackendKind::kRocksdb");
 }
 
 }  // namespace mayfly::state_internal

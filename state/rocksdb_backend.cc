@@ -12,6 +12,9 @@
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/v1/state.pb.h"
 #include "state/rocksdb_checkpoint.h"
+#include "state/rocksdb_family.h"
+#include "state/rocksdb_layout.h"
+#include "state/rocksdb_live_options.h"
 #include "state/rocksdb_options.h"
 #include "state/rocksdb_status.h"
 #include "state/rocksdb_store.h"
@@ -22,27 +25,16 @@
 namespace mayfly::state_internal {
 namespace {
 
-constexpr char kCommitKey[] = "commit";
-
-constexpr std::chrono::seconds kPeriodicCompactionMin = std::chrono::hours(24);
-constexpr std::chrono::seconds kPeriodicCompactionMax =
-    std::chrono::hours(24 * 30);
-
-// Once per TTL if nothing else is said, but not more often than once a day: it
-// is the net beneath the other ways of clean-up.
-std::chrono::seconds DefaultPeriod(std::int64_t ttl_ms) {
-  if (ttl_ms == kInfiniteTtlMs) return kPeriodicCompactionMax;
-  return std::clamp(std::chrono::seconds(ttl_ms / 1000), kPeriodicCompactionMin,
-                    kPeriodicCompactionMax);
-}
-
 class RocksdbBackend final : public BackendCore {
  public:
   RocksdbBackend(const BackendOptions& options, DirectoryLock lock)
       : BackendCore(options, std::move(lock)),
         resources_(std::static_pointer_cast<RocksdbResources>(
             options.storage != nullptr ? options.storage
-                                       : StorageResources::Create({}))) {}
+                                       : StorageResources::Create({}))),
+        rocksdb_options_(options.rocksdb) {
+    shard_monitor().SetStored(sweeper_);
+  }
 
   ~RocksdbBackend() override {
     sweeper_->Close();
@@ -89,8 +81,8 @@ class RocksdbBackend final : public BackendCore {
     if (!families_.contains(spec.name)) {
       MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     }
-    Family& family = families_[spec.name];
-    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, family));
+    RocksdbFamily& family = families_[spec.name];
+    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, *db_, family));
     family.store = std::make_unique<RocksdbStore>(db_.get(), family.handle);
     return family.store.get();
   }
@@ -130,7 +122,7 @@ class RocksdbBackend final : public BackendCore {
   absl::StatusOr<std::uint64_t> VisitStored(
       const StateTable& table, std::uint64_t visits_max,
       const EntryVisitor& visit) override {
-    const Family& family = families_[table.context().state_name];
+    const RocksdbFamily& family = families_[table.context().state_name];
     const auto scan = family.store->ScanPrefix("");
     std::uint64_t visited = 0;
     for (; scan->Valid() && visited < visits_max; scan->Next()) {
@@ -143,6 +135,34 @@ class RocksdbBackend final : public BackendCore {
     db_->GetIntProperty(family.handle,
                         rocksdb::DB::Properties::kEstimateNumKeys, &estimate);
     return std::max(estimate, visited + 1);
+  }
+
+  absl::Status SetRocksdbOptions(const RocksdbOptions& wanted) override {
+    MAYFLY_RETURN_IF_ERROR(Validate(wanted));
+    // First whether all can be done: a change is not to stop half-way.
+    for (const auto& [name, family] : families_) {
+      MAYFLY_RETURN_IF_ERROR(
+          CheckChangeable(name, ReadStateOptions(*db_, family.handle),
+                          OptionsOf(name, wanted)));
+    }
+    for (const auto& [name, family] : families_) {
+      MAYFLY_RETURN_IF_ERROR(ChangeStateOptions(*db_, family.handle, name,
+                                                OptionsOf(name, wanted)));
+    }
+    MAYFLY_RETURN_IF_ERROR(ChangeDatabaseOptions(*db_, wanted));
+    rocksdb_options_ = wanted;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<RocksdbOptions> LiveRocksdbOptions() const override {
+    RocksdbOptions live = ReadDatabaseOptions(*db_);
+    // Those of column families that are not open yet, too.
+    live.all_states = rocksdb_options_.all_states;
+    live.states = rocksdb_options_.states;
+    for (const auto& [name, family] : families_) {
+      live.states[name] = ReadStateOptions(*db_, family.handle);
+    }
+    return live;
   }
 
   std::shared_ptr<DiskSweeper> disk_sweeper() const override {
@@ -162,7 +182,7 @@ class RocksdbBackend final : public BackendCore {
   }
 
   absl::Status CopyStored(const std::string& to) override {
-    return CopyDatabase(*db_, to + "/db");
+    return CopyDatabase(*db_, state_internal::DatabasePath(to));
   }
 
   absl::StatusOr<std::map<std::string, std::uint32_t>> KnownChecksums()
@@ -174,18 +194,9 @@ class RocksdbBackend final : public BackendCore {
   }
 
  private:
-  struct Family {
-    rocksdb::ColumnFamilyHandle* handle = nullptr;
-    // Null without TTL.
-    std::shared_ptr<ColumnFamilyTtl> ttl;
-    // In force from the next commit on: until then a start that fails must have
-    // destroyed nothing.
-    std::optional<ExpiryRule> rule_to_be;
-    // Null until the state is registered.
-    std::unique_ptr<RocksdbStore> store;
-  };
-
-  std::string DatabasePath() const { return options().directory + "/db"; }
+  std::string DatabasePath() const {
+    return state_internal::DatabasePath(options().directory);
+  }
 
   absl::Status SaveRecord() override {
     if (record().SerializeAsString() == saved_record_.SerializeAsString()) {
@@ -216,7 +227,7 @@ class RocksdbBackend final : public BackendCore {
       MAYFLY_RETURN_IF_ERROR(Write(with_state));
       saved_record_ = std::move(with_state);
     }
-    Family family;
+    RocksdbFamily family;
     MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
                             FamilyOptions(state, family));
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(
@@ -271,7 +282,8 @@ class RocksdbBackend final : public BackendCore {
   // entries go on expiring under the recorded TTL.
   absl::Status OpenDatabase(bool exists) {
     std::vector<std::string> names = {rocksdb::kDefaultColumnFamilyName};
-    const rocksdb::DBOptions db_options = DatabaseOptions(*resources_);
+    const rocksdb::DBOptions db_options =
+        DatabaseOptions(*resources_, rocksdb_options_);
     if (exists) {
       names.clear();
       MAYFLY_RETURN_IF_ERROR(FromRocksdb(
@@ -296,9 +308,9 @@ class RocksdbBackend final : public BackendCore {
         default_handle_ = handles[i];
         continue;
       }
-      Family& family = families_[names[i]];
+      RocksdbFamily& family = families_[names[i]];
       family.handle = handles[i];
-      MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family));
+      MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family, *db_));
     }
     return absl::OkStatus();
   }
@@ -306,7 +318,8 @@ class RocksdbBackend final : public BackendCore {
   absl::StatusOr<rocksdb::ColumnFamilyOptions> RecordedFamilyOptions(
       const std::string& name) {
     if (name == rocksdb::kDefaultColumnFamilyName) {
-      return StateFamilyOptions(*resources_, /*is_map=*/false);
+      return StateFamilyOptions(*resources_, /*is_map=*/false,
+                                OptionsOf(name, rocksdb_options_));
     }
     for (const v1::StateRecord& state : record().states()) {
       if (state.name() == name) return FamilyOptions(state, families_[name]);
@@ -319,56 +332,17 @@ class RocksdbBackend final : public BackendCore {
 
   // Options of a column family that is about to be opened or created.
   absl::StatusOr<rocksdb::ColumnFamilyOptions> FamilyOptions(
-      const v1::StateRecord& state, Family& family) {
-    const bool is_list = state.kind() == v1::STATE_KIND_LIST;
+      const v1::StateRecord& state, RocksdbFamily& family) {
     rocksdb::ColumnFamilyOptions family_options =
-        StateFamilyOptions(*resources_, state.kind() == v1::STATE_KIND_MAP);
-    if (!state.has_ttl()) {
-      if (is_list) ConfigurePlainListColumnFamily(&family_options);
-      return family_options;
-    }
-    MAYFLY_ASSIGN_OR_RETURN(
-        family.ttl,
-        ColumnFamilyTtl::Create(
-            {.name = state.name(),
-             .layout = is_list ? EntryLayout::kList : EntryLayout::kValue,
-             .rule = RuleOf(state),
-             .periodic_compaction = DefaultPeriod(state.ttl().ttl_ms())},
-            purge_clock(state.ttl().time_characteristic() ==
-                                v1::TIME_CHARACTERISTIC_EVENT
-                            ? TimeCharacteristic::kEventTime
-                            : TimeCharacteristic::kProcessingTime)));
-    ConfigureTtlColumnFamily(family.ttl, &family_options);
+        StateFamilyOptions(*resources_, state.kind() == v1::STATE_KIND_MAP,
+                           OptionsOf(state.name(), rocksdb_options_));
+    const auto purge_clock_of_state = purge_clock(
+        state.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT
+            ? TimeCharacteristic::kEventTime
+            : TimeCharacteristic::kProcessingTime);
+    MAYFLY_RETURN_IF_ERROR(
+        ConfigureCleanup(state, purge_clock_of_state, family, family_options));
     return family_options;
-  }
-
-  // Makes the live column family clean up as the program asks for now.
-  absl::Status ApplyCleanup(const StateSpec& spec, const v1::StateRecord& state,
-                            Family& family) {
-    if (family.ttl == nullptr) return absl::OkStatus();
-    const auto cleanup = spec.ttl->rocksdb_compact_filter_cleanup();
-    family.rule_to_be = cleanup ? RuleOf(state) : ExpiryRule{};
-    // Switched off, the filter stays and finds nothing expired, at once.
-    if (!cleanup) {
-      MAYFLY_RETURN_IF_ERROR(family.ttl->SetRule(*family.rule_to_be));
-    }
-    std::chrono::seconds period(0);
-    if (cleanup) {
-      MAYFLY_RETURN_IF_ERROR(family.ttl->SetQueryTimeAfterNumEntries(
-          cleanup->query_time_after_num_entries));
-      period = cleanup->periodic_compaction.value_or(
-          DefaultPeriod(state.ttl().ttl_ms()));
-    }
-    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-        db_->SetOptions(family.handle, {{"periodic_compaction_seconds",
-                                         std::to_string(period.count())}}),
-        absl::StrCat("cannot set up clean-up of state '", spec.name, "'")));
-    return VerifyCleanup(family);
-  }
-
-  absl::Status VerifyCleanup(const Family& family) {
-    if (family.ttl == nullptr) return absl::OkStatus();
-    return VerifyTtlColumnFamily(*family.ttl, db_->GetOptions(family.handle));
   }
 
   absl::Status ReadCommit() {
@@ -385,20 +359,21 @@ class RocksdbBackend final : public BackendCore {
                      "restore an earlier copy of the directory"));
   }
 
-  // Has the state swept, whether or not it is registered.
-  void AddToSweeper(const std::string& name, const Family& family) {
-    if (family.ttl == nullptr) return;
+  // Has the state watched and swept, whether or not it is registered.
+  void AddToSweeper(const std::string& name, const RocksdbFamily& family) {
     sweeper_->Add(name, db_.get(), family.handle, family.ttl);
   }
 
   const std::shared_ptr<RocksdbResources> resources_;
+  // As asked for last; what is in force is with the database.
+  RocksdbOptions rocksdb_options_;
   const std::shared_ptr<RocksdbSweeper> sweeper_ =
       std::make_shared<RocksdbSweeper>();
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
   // What MANIFEST.mayfly holds.
   v1::ShardRecord saved_record_;
-  std::map<std::string, Family> families_;
+  std::map<std::string, RocksdbFamily> families_;
 };
 
 }  // namespace

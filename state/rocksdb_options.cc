@@ -1,15 +1,16 @@
 #include "state/rocksdb_options.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdarg>
+#include <limits>
 #include <memory>
-#include <vector>
 
-#include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 #include "state/rocksdb_checkpoint.h"
 #include "state/rocksdb_store.h"
 
@@ -32,22 +33,8 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-constexpr double kBloomBitsPerKey = 10;
-
-// Small enough that a put finds its place in few cache misses: with 16 MiB it
-// takes about two thirds of the time that it takes with 64.
-constexpr std::size_t kWriteBufferBytes = std::size_t{16} << 20;
-
-constexpr std::size_t kTargetFileBytes = std::size_t{32} << 20;
-
-rocksdb::CompressionType Compression() {
-  const std::vector<rocksdb::CompressionType> supported =
-      rocksdb::GetSupportedCompressions();
-  return std::find(supported.begin(), supported.end(),
-                   rocksdb::kLZ4Compression) != supported.end()
-             ? rocksdb::kLZ4Compression
-             : rocksdb::kNoCompression;
-}
+// What RocksDB takes for no limit.
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -55,14 +42,41 @@ RocksdbResources::RocksdbResources(const Options& options)
     : block_cache_(rocksdb::NewLRUCache(options.memory_bytes)),
       // Charged to the cache, so that the two together keep to the bound.
       write_buffers_(std::make_shared<rocksdb::WriteBufferManager>(
-          options.memory_bytes / 2, block_cache_)) {}
+          options.memory_bytes / 2, block_cache_)),
+      // There also without a limit, since one cannot be added to a database
+      // that is open.
+      rate_limiter_(rocksdb::NewGenericRateLimiter(std::int64_t{kUnlimited})) {
+  SetBackgroundBytesPerSecond(options.background_bytes_per_second);
+}
 
-rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources) {
+void RocksdbResources::SetBackgroundBytesPerSecond(std::uint64_t bytes) {
+  const std::uint64_t limit = bytes == 0 ? kUnlimited : bytes;
+  rate_limiter_->SetBytesPerSecond(
+      static_cast<std::int64_t>(std::min(limit, kUnlimited)));
+}
+
+std::uint64_t RocksdbResources::background_bytes_per_second() const {
+  const auto bytes =
+      static_cast<std::uint64_t>(rate_limiter_->GetBytesPerSecond());
+  return bytes == kUnlimited ? 0 : bytes;
+}
+
+rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources,
+                                   const RocksdbOptions& wanted) {
   rocksdb::DBOptions options;
   options.create_if_missing = true;
   options.write_buffer_manager = resources.write_buffers();
-  options.max_open_files = -1;
-  options.max_background_jobs = 2;
+  options.rate_limiter = resources.rate_limiter();
+  // As without a limiter, the rate of which RocksDB would take for it.
+  options.delayed_write_rate = std::uint64_t{16} << 20;
+  options.max_open_files = wanted.open_files_max.value_or(-1);
+  options.max_background_jobs = wanted.background_jobs;
+  // A thread for each file would be started at each opening.
+  options.max_file_opening_threads = 1;
+  options.delete_obsolete_files_period_micros = static_cast<std::uint64_t>(
+      std::chrono::microseconds(wanted.obsolete_files_period).count());
+  // A shard does not delete files while it reads.
+  options.avoid_unnecessary_blocking_io = true;
   // One thread writes. RocksDB follows hints to where the memtable takes the
   // next key only then.
   options.allow_concurrent_memtable_write = false;
@@ -75,10 +89,15 @@ rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources) {
 }
 
 rocksdb::ColumnFamilyOptions StateFamilyOptions(
-    const RocksdbResources& resources, bool is_map) {
+    const RocksdbResources& resources, bool is_map,
+    const RocksdbStateOptions& state) {
   rocksdb::ColumnFamilyOptions options;
-  options.write_buffer_size = kWriteBufferBytes;
-  options.target_file_size_base = kTargetFileBytes;
+  options.write_buffer_size = *state.write_buffer_bytes;
+  options.target_file_size_base = *state.file_bytes;
+  options.compaction_style =
+      *state.compaction_style == CompactionStyle::kUniversal
+          ? rocksdb::kCompactionStyleUniversal
+          : rocksdb::kCompactionStyleLevel;
   // Most reads that get here look for what is in the files.
   options.memtable_prefix_bloom_size_ratio = 0.1;
   options.memtable_whole_key_filtering = true;
@@ -87,7 +106,7 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
   options.memtable_insert_with_hint_prefix_extractor.reset(
       rocksdb::NewCappedPrefixTransform(0));
   options.level_compaction_dynamic_level_bytes = true;
-  options.compression = Compression();
+  options.compression = ToRocksdb(*state.compression);
   // RocksDB's own TTL only moves files down a level; it removes nothing.
   options.ttl = 0;
   rocksdb::BlockBasedTableOptions table;
@@ -95,8 +114,15 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kBloomBitsPerKey));
+  if (*state.bloom_bits_per_key > 0) {
+    table.filter_policy.reset(
+        rocksdb::NewBloomFilterPolicy(*state.bloom_bits_per_key));
+  }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  // There also while it is off, so that it can be turned on.
+  options.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(
+          state.deletion_trigger->window, state.deletion_trigger->deletions));
   if (is_map) {
     // Walking a key's entries asks the prefix bloom first.
     options.prefix_extractor = MapKeyPrefix();

@@ -3,38 +3,53 @@
 #include <algorithm>
 #include <utility>
 
+#include "mayfly/compaction/file_expiry.h"
 #include "mayfly/serde/status_macros.h"
 
 namespace mayfly::state_internal {
 namespace {
 
-// Part of a file's bytes on disk, by its part of bytes before compression.
-std::uint64_t OnDisk(const FileExpiry& file, std::uint64_t bytes) {
-  if (file.times->bytes() == 0) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(file.bytes) *
+// `figure` of which the part that is `bytes` of a file's is asked for.
+std::uint64_t PartOf(std::uint64_t figure, const FileTimes& times,
+                     std::uint64_t bytes) {
+  if (times.bytes() == 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(figure) *
                                     static_cast<double>(bytes) /
-                                    static_cast<double>(file.times->bytes()));
+                                    static_cast<double>(times.bytes()));
 }
 
 void Count(const FileExpiry& file, const PurgePoint& purge,
            const std::vector<TimestampMs>& expired_by_ms, StateDiskUse& use) {
-  ++use.files;
-  use.bytes += file.bytes;
   if (!file.times) {
     use.bytes_of_unknown_age += file.bytes;
     return;
   }
+  const FileTimes& times = *file.times;
   const auto expired_at = [&](TimestampMs now_ms) {
-    return OnDisk(file,
-                  file.times->BytesThrough(purge.rule.ExpiredThrough(now_ms)));
+    return times.BytesThrough(purge.rule.ExpiredThrough(now_ms));
   };
-  use.expired_bytes += expired_at(purge.now_ms);
+  // Entries are taken to be of one size; bytes on disk, to be compressed alike.
+  const std::uint64_t expired = expired_at(purge.now_ms);
+  use.entries += times.entries();
+  use.expired_entries += PartOf(times.entries(), times, expired);
+  use.expired_bytes += PartOf(file.bytes, times, expired);
   for (std::size_t i = 0; i < expired_by_ms.size(); ++i) {
-    use.expired_bytes_by[i] += expired_at(expired_by_ms[i]);
+    use.expired_bytes_by[i] +=
+        PartOf(file.bytes, times, expired_at(expired_by_ms[i]));
   }
-  use.entries += file.times->entries();
   use.oldest_ms =
-      std::min(use.oldest_ms, file.times->oldest_ms().value_or(kNeverExpires));
+      std::min(use.oldest_ms, times.oldest_ms().value_or(kNeverExpires));
+}
+
+void AddCleanup(const CleanupCounters& counters, StateCleanup& cleanup) {
+  const auto unsigned_of = [](std::int64_t count) {
+    return static_cast<std::uint64_t>(count);
+  };
+  cleanup.compactions = {.entries = unsigned_of(counters.entries_expired),
+                         .bytes = unsigned_of(counters.bytes_removed)};
+  cleanup.merge_elements = unsigned_of(counters.merge_elements_expired);
+  cleanup.records_unreadable =
+      unsigned_of(counters.malformed + counters.too_large + counters.failures);
 }
 
 }  // namespace
@@ -42,21 +57,26 @@ void Count(const FileExpiry& file, const PurgePoint& purge,
 void RocksdbSweeper::Add(const std::string& state, rocksdb::DB* db,
                          rocksdb::ColumnFamilyHandle* column_family,
                          std::shared_ptr<ColumnFamilyTtl> ttl) {
-  const std::lock_guard lock(mutex_);
-  auto sweep = std::make_unique<ExpirySweep>(db, column_family, ttl);
-  states_[state] = {std::move(ttl), std::move(sweep)};
+  std::unique_ptr<ExpirySweep> sweep;
+  if (ttl != nullptr) {
+    sweep = std::make_unique<ExpirySweep>(db, column_family, ttl);
+  }
+  const std::lock_guard lock(open_);
+  states_[state] = {db, column_family, std::move(ttl), std::move(sweep)};
 }
 
 void RocksdbSweeper::Close() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(open_);
   states_.clear();
 }
 
 absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
                                                   TimestampMs now_ms) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard sweeping(sweeping_);
+  const std::shared_lock lock(open_);
   SweepReport total;
   for (auto& [name, state] : states_) {
+    if (state.sweep == nullptr) continue;
     MAYFLY_ASSIGN_OR_RETURN(const SweepReport report,
                             state.sweep->Run(options, now_ms));
     total += report;
@@ -64,24 +84,31 @@ absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
   return total;
 }
 
-absl::StatusOr<std::vector<StateDiskUse>> RocksdbSweeper::DiskUse(
-    const std::vector<TimestampMs>& expired_by_ms) {
-  const std::lock_guard lock(mutex_);
-  std::vector<StateDiskUse> all;
+absl::Status RocksdbSweeper::AddTo(
+    const std::vector<TimestampMs>& expired_by_ms,
+    std::map<std::string, StateStatistics>& states) const {
+  const std::shared_lock lock(open_);
   for (const auto& [name, state] : states_) {
-    StateDiskUse& use = all.emplace_back();
-    use.state = name;
+    StateStatistics& statistics = states[name];
+    statistics.state = name;
+    StateDiskUse& use = statistics.disk;
     use.expired_bytes_by.assign(expired_by_ms.size(), 0);
-    use.swept = state.sweep->totals();
     // A clock that cannot tell the time lets nothing expire.
-    const PurgePoint purge = state.ttl->ReadPurgePoint().value_or(PurgePoint{});
+    PurgePoint purge;
+    if (state.ttl != nullptr) {
+      purge = state.ttl->ReadPurgePoint().value_or(PurgePoint{});
+      AddCleanup(state.ttl->counters(), statistics.cleanup);
+      statistics.cleanup.sweeps = state.sweep->totals();
+    }
     MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files,
-                            state.sweep->Files());
+                            ListFileExpiry(*state.db, state.column_family));
     for (const FileExpiry& file : files) {
-      Count(file, purge, expired_by_ms, use);
+      ++use.files;
+      use.bytes += file.bytes;
+      if (state.ttl != nullptr) Count(file, purge, expired_by_ms, use);
     }
   }
-  return all;
+  return absl::OkStatus();
 }
 
 }  // namespace mayfly::state_internal

@@ -98,6 +98,8 @@ class SnapshotWriter::Output {
     return absl::OkStatus();
   }
 
+  const absl::Status& status() const { return status_; }
+
   // On any thread.
   bool done() const { return done_; }
 
@@ -171,6 +173,12 @@ void SnapshotWriter::Seal(const v1::CommitRecord& commit, bool sync) {
   thread_->Add(0, [output = output_.get(), commit, sync] {
     output->Seal(commit, sync);
   });
+}
+
+absl::Status SnapshotWriter::status() {
+  if (!done()) return absl::OkStatus();
+  thread_->Drain();
+  return output_->status();
 }
 
 bool SnapshotWriter::done() const { return output_->done(); }

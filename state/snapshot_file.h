@@ -47,6 +47,9 @@ class SnapshotWriter {
   // Completes the file, which stays beside the old one. Nothing can be added.
   void Seal(const v1::CommitRecord& commit, bool sync);
 
+  // The first error that has shown so far: what is added after it is in vain.
+  absl::Status status();
+
   // Whether Finish() need not wait: all is written, or something failed.
   bool done() const;
 

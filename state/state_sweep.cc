@@ -112,7 +112,9 @@ class StoreSweep final : public StateSweep {
     const auto entry = DecodeEntry(scan.value(), EntryFormat::kStamped);
     // What cannot be read is kept, for a reader to report.
     if (!entry || !IsExpired(entry->timestamp_ms, purge_ms)) return;
-    if (AddChange(scan.key(), std::nullopt)) ++counts.removed;
+    if (!AddChange(scan.key(), std::nullopt)) return;
+    ++counts.removed;
+    counts.bytes += scan.key().size() + scan.value().size();
   }
 
   void SweepList(const ByteStore::Scan& scan, TimestampMs purge_ms,
@@ -135,10 +137,14 @@ class StoreSweep final : public StateSweep {
     // Of a list that merging has left empty nobody knows how many there were.
     const std::uint64_t removed =
         live.empty() ? std::max<std::uint64_t>(expired, 1) : expired;
+    const std::size_t bytes = scan.value().size() - live.size() +
+                              (live.empty() ? scan.key().size() : 0);
     const bool changed =
         AddChange(scan.key(),
                   live.empty() ? std::nullopt : std::optional(std::move(live)));
-    if (changed) counts.removed += removed;
+    if (!changed) return;
+    counts.removed += removed;
+    counts.bytes += bytes;
   }
 
   // False if the key has been found before, since the last commit.

@@ -5,6 +5,7 @@
 
 #include "bench/harness/must.h"
 #include "rocksdb/options.h"
+#include "rocksdb/utilities/db_ttl.h"
 #include "state/rocksdb_options.h"
 
 namespace mayfly::bench {
@@ -54,11 +55,19 @@ PlainRocksdb::PlainRocksdb(const PlainRocksdbOptions& options) {
   rocksdb::ColumnFamilyOptions family =
       state_internal::StateFamilyOptions(resources, options.is_map);
   if (options.configure) options.configure(&family);
-  rocksdb::DB* db = nullptr;
-  Must(rocksdb::DB::Open(
-      rocksdb::Options(state_internal::DatabaseOptions(resources), family),
-      options.path.empty() ? directory_.path() : options.path, &db));
-  db_.reset(db);
+  const rocksdb::Options all(state_internal::DatabaseOptions(resources),
+                             family);
+  const std::string path =
+      options.path.empty() ? directory_.path() : options.path;
+  if (options.ttl_seconds.has_value()) {
+    rocksdb::DBWithTTL* db = nullptr;
+    Must(rocksdb::DBWithTTL::Open(all, path, &db, *options.ttl_seconds));
+    db_.reset(db);
+  } else {
+    rocksdb::DB* db = nullptr;
+    Must(rocksdb::DB::Open(all, path, &db));
+    db_.reset(db);
+  }
 }
 
 void PlainRocksdb::Compact() {

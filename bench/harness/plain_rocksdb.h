@@ -1,8 +1,10 @@
 // RocksDB as a contender: opened as Mayfly opens it, used without Mayfly.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/harness/temporary_directory.h"
@@ -18,6 +20,9 @@ struct PlainRocksdbOptions {
   bool write_ahead_log = true;
   // Where the database lies already; empty: a new one.
   std::string path = {};
+  // Opened as RocksDB's DBWithTTL: it stamps what is put and compacts away what
+  // is older.  Unit: seconds; 0 keeps everything.
+  std::optional<std::int32_t> ttl_seconds = std::nullopt;
   // Has the last word on the options of the column family.
   std::function<void(rocksdb::ColumnFamilyOptions*)> configure = nullptr;
 };

@@ -1,35 +1,69 @@
-// A compaction that looks for expired entries and finds none, beside the same
-// compaction without a filter.
+// Full compactions of states of which a part has expired, and flushes: with
+// Mayfly's filter and the times that it has files record, without, and by
+// RocksDB's DBWithTTL.
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "bench/harness/keys.h"
 #include "bench/harness/must.h"
-#include "bench/harness/payload.h"
 #include "bench/harness/plain_rocksdb.h"
 #include "bench/harness/temporary_directory.h"
 #include "bench/micro/map_stores.h"
 #include "bench/micro/registration.h"
+#include "bench/micro/stored_states.h"
 #include "mayfly/compaction/ttl_column_family.h"
-#include "mayfly/serde/entry_codec.h"
-#include "mayfly/state/backend_options.h"
+#include "mayfly/serde/clock.h"
 #include "rocksdb/utilities/checkpoint.h"
 
 namespace mayfly::bench {
 namespace {
 
-// Puts all entries of a state, in the order of their keys.
-using Load = std::function<void(rocksdb::DB& db)>;
+// What a contender does about entries that expire.
+enum class Cleanup {
+  kNone,
+  // Files record when their entries were last accessed; nothing is removed.
+  kFileTimes,
+  // The same, and what has expired is removed: as a state under TTL.
+  kFilter,
+  kDbWithTtl,
+};
+
+PlainRocksdbOptions OptionsFor(const StoredState& state, Cleanup cleanup) {
+  PlainRocksdbOptions options{.is_map = state.is_map(),
+                              .write_ahead_log = false};
+  if (cleanup == Cleanup::kDbWithTtl) options.ttl_seconds = kStoredTtlSeconds;
+  if (cleanup == Cleanup::kFileTimes || cleanup == Cleanup::kFilter) {
+    options.configure = [=](rocksdb::ColumnFamilyOptions* family) {
+      ConfigureTtlColumnFamily(
+          Must(ColumnFamilyTtl::Create(
+              {.name = "state",
+               .layout = state.layout(),
+               .rule = {.ttl_ms = std::int64_t{kStoredTtlSeconds} * 1000}},
+              SystemClock())),
+          family);
+      if (cleanup == Cleanup::kFileTimes) {
+        family->compaction_filter_factory = nullptr;
+      }
+    };
+  }
+  return options;
+}
+
+StoredForm FormFor(Cleanup cleanup) {
+  return cleanup == Cleanup::kDbWithTtl ? StoredForm::kDbWithTtl
+                                        : StoredForm::kMayfly;
+}
 
 // A database at rest, of which each repetition compacts a copy.
 class Original {
  public:
-  Original(bool is_map, const Load& load)
-      : rocksdb_({.is_map = is_map, .write_ahead_log = false}) {
-    load(rocksdb_.db());
+  Original(const StoredState& state, StoredForm form)
+      : rocksdb_(OptionsFor(state, Cleanup::kNone)) {
+    Store(state, form, rocksdb_);
     rocksdb_.Compact();
   }
 
@@ -46,26 +80,17 @@ class Original {
 
 class CompactionSubject final : public Subject {
  public:
-  // Without a layout there is no filter.
-  CompactionSubject(std::shared_ptr<Original> original, bool is_map,
-                    EntryLayout layout)
-      : original_(std::move(original)), is_map_(is_map), layout_(layout) {}
+  CompactionSubject(std::shared_ptr<Original> original,
+                    const StoredState& state, Cleanup cleanup)
+      : original_(std::move(original)), state_(state), cleanup_(cleanup) {}
 
   void Prepare(int /*repetition*/) override {
     copy_.reset();
     directory_ = std::make_unique<TemporaryDirectory>();
-    const std::string path = directory_->path() + "/db";
-    original_->CopyTo(path);
-    copy_ = std::make_unique<PlainRocksdb>(PlainRocksdbOptions{
-        .is_map = is_map_, .path = path, .configure = [this](auto* options) {
-          if (layout_ == EntryLayout::kDisabled) return;
-          ConfigureTtlColumnFamily(
-              Must(ColumnFamilyTtl::Create({.name = "state",
-                                            .layout = layout_,
-                                            .rule = {.ttl_ms = kTtlMs}},
-                                           SystemClock())),
-              options);
-        }});
+    PlainRocksdbOptions options = OptionsFor(state_, cleanup_);
+    options.path = directory_->path() + "/db";
+    original_->CopyTo(options.path);
+    copy_ = std::make_unique<PlainRocksdb>(options);
   }
 
   std::uint64_t Run() override {
@@ -74,130 +99,139 @@ class CompactionSubject final : public Subject {
   }
 
   std::uint64_t CheckWritten() override {
-    std::uint64_t checksum = 0;
-    rocksdb::ReadOptions options;
-    options.total_order_seek = true;
-    const std::unique_ptr<rocksdb::Iterator> entry(
-        copy_->db().NewIterator(options));
-    for (entry->SeekToFirst(); entry->Valid(); entry->Next()) {
-      checksum += Checksum(entry->key().ToStringView()) +
-                  Checksum(entry->value().ToStringView());
-    }
-    Must(entry->status());
-    return checksum;
+    const StoredEntries left = LookThrough(state_, FormFor(cleanup_), *copy_);
+    const bool removes =
+        cleanup_ == Cleanup::kFilter || cleanup_ == Cleanup::kDbWithTtl;
+    if (removes && left.expired > 0) Fail("what has expired was not removed");
+    return left.live_checksum;
   }
 
  private:
-  static constexpr std::int64_t kTtlMs = 24 * 3'600'000;
-
   const std::shared_ptr<Original> original_;
-  const bool is_map_;
-  const EntryLayout layout_;
+  const StoredState state_;
+  const Cleanup cleanup_;
   std::unique_ptr<TemporaryDirectory> directory_;
   std::unique_ptr<PlainRocksdb> copy_;
 };
 
-struct State {
+class FlushSubject final : public Subject {
+ public:
+  FlushSubject(const StoredState& state, Cleanup cleanup)
+      : state_(state), cleanup_(cleanup) {}
+
+  void Prepare(int /*repetition*/) override {
+    PlainRocksdbOptions options = OptionsFor(state_, cleanup_);
+    options.configure = [configure = options.configure](auto* family) {
+      if (configure) configure(family);
+      // All of it is flushed at once, when asked for.
+      family->write_buffer_size = std::size_t{1} << 30;
+    };
+    rocksdb_ = std::make_unique<PlainRocksdb>(options);
+    Store(state_, StoredForm::kMayfly, *rocksdb_);
+  }
+
+  std::uint64_t Run() override {
+    Must(rocksdb_->db().Flush(rocksdb::FlushOptions()));
+    return 0;
+  }
+
+  std::uint64_t CheckWritten() override {
+    return LookThrough(state_, StoredForm::kMayfly, *rocksdb_).live_checksum;
+  }
+
+ private:
+  const StoredState state_;
+  const Cleanup cleanup_;
+  std::unique_ptr<PlainRocksdb> rocksdb_;
+};
+
+// A state whose files record the times of their entries beside one whose files
+// do not.
+constexpr double kFileTimesTarget = 0.97;
+
+struct Kind {
+  StateKind kind;
   std::string name;
-  std::size_t entries = 0;
-  bool is_map = false;
-  EntryLayout layout = EntryLayout::kValue;
+  // Of the filter, where nothing has expired.
   double target = 0;
 };
 
-void RegisterState(const Registration& registration, const State& state,
-                   const Load& load) {
-  // Made by the first contender, shared by both.
-  const auto original = std::make_shared<std::shared_ptr<Original>>();
-  const auto contender = [=](EntryLayout layout) {
+void RegisterCompactionOf(const Registration& registration, const Kind& kind,
+                          const StoredState& state) {
+  // Made by the first contender with this form, shared by all.
+  const auto made =
+      std::make_shared<std::map<StoredForm, std::shared_ptr<Original>>>();
+  const auto contender = [=](Cleanup cleanup) {
     return [=]() -> std::unique_ptr<Subject> {
-      if (*original == nullptr) {
-        *original = std::make_shared<Original>(state.is_map, load);
+      const StoredForm form = FormFor(cleanup);
+      std::shared_ptr<Original>& original = (*made)[form];
+      if (original == nullptr) {
+        original = std::make_shared<Original>(state, form);
       }
-      return std::make_unique<CompactionSubject>(*original, state.is_map,
-                                                 layout);
+      return std::make_unique<CompactionSubject>(original, state, cleanup);
+    };
+  };
+  const bool has_expired = state.expired_percent > 0;
+  Workload workload{
+      .name = "compaction/" + kind.name + "/expired_" +
+              std::to_string(state.expired_percent),
+      .operations = state.records,
+      .in_background = true,
+      .contenders = {{"filter", contender(Cleanup::kFilter)},
+                     {"no_filter", contender(Cleanup::kNone)}},
+      // It also keeps what the filter removes, and has more to write.
+      .comparisons = {{"filter", "no_filter", has_expired ? 0 : kind.target}}};
+  if (!has_expired) {
+    workload.contenders.push_back(
+        {"file_times", contender(Cleanup::kFileTimes)});
+    workload.comparisons.push_back(
+        {"file_times", "no_filter", kFileTimesTarget});
+  }
+  if (!state.is_list()) {
+    workload.contenders.push_back(
+        {"db_with_ttl", contender(Cleanup::kDbWithTtl)});
+    workload.comparisons.push_back({"filter", "db_with_ttl"});
+  }
+  RegisterWorkload(std::move(workload), registration);
+}
+
+void RegisterFlushOf(const Registration& registration, const Kind& kind,
+                     const StoredState& state) {
+  const auto contender = [=](Cleanup cleanup) {
+    return [=]() -> std::unique_ptr<Subject> {
+      return std::make_unique<FlushSubject>(state, cleanup);
     };
   };
   RegisterWorkload(
-      {.name = "compaction/" + state.name,
-       .operations = state.entries,
+      {.name = "flush/" + kind.name,
+       .operations = state.records,
        .in_background = true,
-       .contenders = {{"filter", contender(state.layout)},
-                      {"no_filter", contender(EntryLayout::kDisabled)}},
-       .comparisons = {{"filter", "no_filter", state.target}}},
+       .contenders = {{"file_times", contender(Cleanup::kFileTimes)},
+                      {"none", contender(Cleanup::kNone)}},
+       .comparisons = {{"file_times", "none", kFileTimesTarget}}},
       registration);
-}
-
-// Stamps that are as they would be in a job that runs.
-TimestampMs Now() { return SystemClock()->NowMs(); }
-
-void PutEntry(rocksdb::DB& db, const std::string& key, std::uint64_t i) {
-  constexpr std::size_t kValueBytes = 100;
-  std::string entry;
-  AppendTimestamp(Now(), entry);
-  entry += Value<std::string>(i, kValueBytes);
-  Must(db.Put({}, key, entry));
-}
-
-Load Values(std::size_t count) {
-  return [=](rocksdb::DB& db) {
-    for (const auto& [key, i] : SortedKeys<std::string>(count)) {
-      PutEntry(db, key, i);
-    }
-  };
-}
-
-Load Maps(std::size_t count) {
-  return [=](rocksdb::DB& db) {
-    for (const auto& [key, map] : SortedKeys<std::string>(count)) {
-      for (std::uint64_t entry = 0; entry < kEntriesOfMap; ++entry) {
-        std::string map_key;
-        Serializer<std::uint64_t>::Serialize(entry, map_key);
-        std::string stored_key;
-        AppendMapKey(key, map_key, stored_key);
-        PutEntry(db, stored_key, map * kEntriesOfMap + entry);
-      }
-    }
-  };
-}
-
-// Lists of ten elements of 24 bytes, or of 8 to 40.
-Load Lists(std::size_t count, bool variable) {
-  return [=](rocksdb::DB& db) {
-    constexpr std::uint64_t kElements = 10;
-    for (const auto& [key, list] : SortedKeys<std::string>(count)) {
-      std::string elements;
-      for (std::uint64_t i = 0; i < kElements; ++i) {
-        const std::size_t bytes = variable ? 8 + Scatter(list + i) % 33 : 24;
-        AppendListElement(Now(), Value<std::string>(list + i, bytes), elements);
-      }
-      Must(db.Put({}, key, elements));
-    }
-  };
 }
 
 }  // namespace
 
 void RegisterCompaction(const Registration& registration) {
-  const std::size_t entries = registration.scale.keys;
-  const std::size_t maps = registration.scale.maps;
-  const std::size_t lists = entries / 4;
-  RegisterState(registration,
-                {.name = "values", .entries = entries, .target = 0.97},
-                Values(entries));
-  RegisterState(registration,
-                {.name = "map_entries",
-                 .entries = maps * kEntriesOfMap,
-                 .is_map = true,
-                 .target = 0.97},
-                Maps(maps));
-  for (const bool variable : {false, true}) {
-    RegisterState(registration,
-                  {.name = variable ? "lists_variable" : "lists_fixed",
-                   .entries = lists,
-                   .layout = EntryLayout::kList,
-                   .target = 0.95},
-                  Lists(lists, variable));
+  const std::vector<Kind> kinds = {
+      {StateKind::kValues, "values", 0.97},
+      {StateKind::kMapEntries, "map_entries", 0.97},
+      {StateKind::kListsFixed, "lists_fixed", 0.95},
+      {StateKind::kListsVariable, "lists_variable", 0.95}};
+  for (const Kind& kind : kinds) {
+    StoredState state{.kind = kind.kind, .records = registration.scale.keys};
+    if (state.is_map()) state.records = registration.scale.maps * kEntriesOfMap;
+    if (state.is_list()) state.records /= 4;
+    for (const int percent : {0, 10, 50, 100}) {
+      state.expired_percent = percent;
+      RegisterCompactionOf(registration, kind, state);
+    }
+    // What fits in memory as it is.
+    state.expired_percent = 0;
+    state.records /= 10;
+    RegisterFlushOf(registration, kind, state);
   }
 }
 

@@ -4,6 +4,7 @@
 // user's session, which ends after half an hour of silence. A line of "user
 // remember" has the session live for a day.
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -49,6 +50,8 @@ absl::Status TidyUp(Backend& backend) {
 absl::Status Run(const std::string& directory) {
   mayfly::BackendOptions options;
   options.directory = directory;
+  // Sessions come and go: small files are soon those of ended ones alone.
+  options.rocksdb.states["pages"].file_bytes = std::size_t{8} << 20;
   absl::StatusOr<std::unique_ptr<Backend>> backend = Backend::Open(options);
   if (!backend.ok()) return backend.status();
   const auto descriptor = DescribePages();

@@ -79,6 +79,7 @@ class KeysNearTheirDeadline {
   }
 
   std::shared_ptr<DiskSweeper> disk_sweeper() { return shard_->disk_sweeper(); }
+  std::shared_ptr<const StateMonitor> monitor() { return shard_->monitor(); }
   std::shared_ptr<const TtlClock> clock() {
     return shard_.options.processing_clock;
   }
@@ -128,20 +129,19 @@ TEST(RocksdbConcurrencyCasesTest,
 TEST(RocksdbConcurrencyCasesTest,
      CaseC16AndCaseC17SweepsTakeNothingThatWasRenewedOrWritten) {
   KeysNearTheirDeadline keys;
-  const std::shared_ptr<DiskSweeper> sweeper = keys.disk_sweeper();
+  const std::shared_ptr<const StateMonitor> monitor = keys.monitor();
   SweepScheduler scheduler({.sweep = {.expired_share = 0.01,
                                       .staleness_max = std::chrono::seconds(1)},
                             .interval = std::chrono::seconds(1)},
                            keys.clock());
-  scheduler.Add("shard", sweeper);
+  scheduler.Add("shard", keys.disk_sweeper());
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
     for (; !done; std::this_thread::yield()) scheduler.RunDue();
   });
   threads.emplace_back([&] {
-    for (; !done; std::this_thread::yield())
-      Must(sweeper->DiskUse({}).status());
+    for (; !done; std::this_thread::yield()) Must(monitor->Read({}).status());
   });
   for (int step = 0; step < 2000 && !::testing::Test::HasFatalFailure();
        ++step) {

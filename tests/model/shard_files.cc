@@ -187,10 +187,12 @@ absl::Status ShardFiles::DropWrongly(State& state) {
 
 absl::Status ShardFiles::Drop(State& state, const FileExpiry& file,
                               int output_level) {
+  const std::vector<SweepFile> files = {{.name = file.name,
+                                         .smallest_key = file.smallest_key,
+                                         .largest_key = file.largest_key}};
   const compaction_internal::DropTarget target{
       .ttl = state.ttl.get(),
-      .smallest_key = file.smallest_key,
-      .largest_key = file.largest_key,
+      .files = files,
       .purge = *state.ttl->ReadPurgePoint()};
   const compaction_internal::DropScope scope(target);
   ++work_->files_dropped;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/compaction/test_support.h"
 
@@ -29,10 +30,8 @@ class DropFilterTest : public ::testing::Test {
   DropTarget Target(EntryLayout layout) {
     clock_->now_ms = kNow;
     ttl_ = MakeTtl(Settings(layout), clock_);
-    return {.ttl = ttl_.get(),
-            .smallest_key = "b",
-            .largest_key = "d",
-            .purge = *ttl_->ReadPurgePoint()};
+    return {
+        .ttl = ttl_.get(), .files = files_, .purge = *ttl_->ReadPurgePoint()};
   }
 
   // The key after which the filter goes on; kOutside if it did not skip.
@@ -49,6 +48,8 @@ class DropFilterTest : public ::testing::Test {
   }
 
   const std::shared_ptr<TestClock> clock_ = std::make_shared<TestClock>();
+  const std::vector<SweepFile> files_ = {
+      {.name = "file", .smallest_key = "b", .largest_key = "d"}};
   std::shared_ptr<ColumnFamilyTtl> ttl_;
   Decision decision_ = Decision::kKeep;
 };

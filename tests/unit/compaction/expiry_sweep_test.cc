@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include "compaction/drop_filter.h"
 #include "rocksdb/iterator.h"
 #include "tests/unit/compaction/test_database.h"
 
@@ -91,6 +95,46 @@ TEST_P(ExpirySweepTest, LeavesALiveFileNestedAbove) {
   EXPECT_EQ(database_.Raw(), RawCounts{.values = 10});
   EXPECT_EQ(database_.Get("k55"), Stored(90));
   EXPECT_EQ(database_.Get("k7"), std::nullopt);
+}
+
+// One compaction for neighbours, and none of the files is read to its end.
+TEST_P(ExpirySweepTest, DropsNeighboursInOneCompaction) {
+  for (const char* prefix : {"a", "b", "c"}) Fill(kLastLevel, prefix, 100, 0);
+  Fill(kLastLevel, "d", 100, 90);
+  database_.clock().now_ms = 150;
+  const CleanupCounters before = database_.ttl().counters();
+  EXPECT_EQ(Run().files_dropped, 3u);
+  const CleanupCounters after = database_.ttl().counters();
+  EXPECT_EQ(after.passes, before.passes + 1);
+  EXPECT_EQ(after.records_seen, before.records_seen);
+  EXPECT_EQ(database_.Raw(), RawCounts{.values = 100});
+}
+
+// Another compaction may have put a file there since the sweep looked.
+TEST_P(ExpirySweepTest, KeepsWhatHasComeToLieBetweenDroppedFiles) {
+  Fill(kLastLevel, "a", 100, 0);
+  Fill(kLastLevel, "b", 100, 90);
+  Fill(kLastLevel, "c", 100, 0);
+  database_.clock().now_ms = 150;
+  std::vector<std::string> names;
+  std::vector<SweepFile> dropped;
+  const std::vector<FileExpiry> files = sweep_->Files().value();
+  for (const FileExpiry& file : files) {
+    names.push_back(file.name);
+    if (file.smallest_key.front() == 'b') continue;
+    dropped.push_back({file.name, file.smallest_key, file.largest_key});
+  }
+  ASSERT_EQ(dropped.size(), 2u);
+  const compaction_internal::DropTarget target{
+      .ttl = &database_.ttl(),
+      .files = dropped,
+      .purge = database_.ttl().ReadPurgePoint().value()};
+  const compaction_internal::DropScope drop(target);
+  ASSERT_TRUE(database_.db()
+                  .CompactFiles({}, database_.handle(), names, kLastLevel)
+                  .ok());
+  EXPECT_EQ(database_.Raw(), RawCounts{.values = 100});
+  EXPECT_EQ(database_.Get("b7"), Stored(90));
 }
 
 // Tombstones hide what is older, and have no time.
@@ -230,6 +274,33 @@ TEST(ExpirySweepOfValuesTest, UncoversNothing) {
   EXPECT_EQ(report.compactions, 1u);
   EXPECT_EQ(database.Raw(), RawCounts{});
   EXPECT_EQ(database.Get("k"), std::nullopt);
+}
+
+int TableFilesOf(rocksdb::DB& db) {
+  std::vector<std::string> names;
+  EXPECT_TRUE(db.GetEnv()->GetChildren(db.GetName(), &names).ok());
+  return static_cast<int>(std::count_if(
+      names.begin(), names.end(),
+      [](const std::string& name) { return name.ends_with(".sst"); }));
+}
+
+// Reading a list asks the purge clock in the middle of a get.
+TEST(ExpirySweepOfListsTest, UnlinksWhatAReaderWasLookingAt) {
+  TestDatabase database(EntryLayout::kList);
+  ExpirySweep sweep(&database.db(), database.handle(), database.shared_ttl());
+  database.PutAtLevel(kLastLevel, "expired", Element(0, "v"));
+  database.Append("live", Element(90, "v"));
+  database.Append("live", Element(91, "w"));
+  database.clock().now_ms = 150;
+  SweepReport report;
+  database.clock().on_read = [&] {
+    std::thread([&] { report = sweep.Run(kOptions, 150).value(); }).join();
+  };
+  EXPECT_EQ(database.Get("live"), Element(90, "v") + Element(91, "w"));
+  EXPECT_EQ(report.files_dropped, 1u);
+  EXPECT_EQ(TableFilesOf(database.db()), 1);
+  EXPECT_EQ(sweep.Run(kOptions, 150).value(), SweepReport{});
+  EXPECT_EQ(TableFilesOf(database.db()), 0);
 }
 
 }  // namespace

@@ -143,9 +143,28 @@ TEST(FileTimesTest, OfRecords) {
   // An empty list holds nothing that could live.
   AddRecord(EntryLayout::kList, "key", "", lists);
   EXPECT_TRUE(lists.AllThrough(3000));
-  AddRecord(EntryLayout::kList, "key", Element(1000, "a") + "torn", lists);
-  EXPECT_FALSE(lists.AllThrough(3000));
   EXPECT_EQ(lists.entries(), 3u);
+}
+
+// Nothing of it is ever removed: what could be read of it counts for nothing.
+TEST(FileTimesTest, OfAListThatCannotBeReadToItsEnd) {
+  FileTimes times;
+  AddRecord(EntryLayout::kList, "key", Element(200'000, "a"), times);
+  AddRecord(EntryLayout::kList, "key",
+            Element(1000, "older") + Element(300'000, "newer") +
+                Element(kNeverExpires, "") + "torn",
+            times);
+  EXPECT_EQ(times.malformed_records(), 1u);
+  EXPECT_EQ(times.entries(), 1u);
+  EXPECT_EQ(times.never_entries(), 0u);
+  EXPECT_EQ(times.never_bytes(), 0u);
+  EXPECT_EQ(times.oldest_ms(), 200'000);
+  EXPECT_EQ(times.newest_ms(), 200'000);
+  EXPECT_EQ(times.bytes(), 3u + 12u + 1u);
+  EXPECT_FALSE(times.AllThrough(200'000));
+  times.Add(400'000, 1);
+  EXPECT_EQ(times.BytesThrough(199'000), 0u);
+  EXPECT_EQ(times.BytesThrough(399'000), 16u);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -36,13 +37,18 @@ FileExpiry File(std::string name, int level, std::string smallest,
   return file;
 }
 
-auto Drops(const std::string& name) {
-  return AllOf(Field(&SweepStep::action, SweepAction::kDrop),
-               Field(&SweepStep::file, name));
+auto Files(const std::vector<std::string>& names) {
+  std::vector<::testing::Matcher<SweepFile>> files;
+  for (const std::string& name : names) {
+    files.push_back(Field(&SweepFile::name, name));
+  }
+  return Field(&SweepStep::files, ElementsAreArray(files));
+}
+auto Drops(const std::vector<std::string>& names) {
+  return AllOf(Field(&SweepStep::action, SweepAction::kDrop), Files(names));
 }
 auto Compacts(const std::string& name, int output_level) {
-  return AllOf(Field(&SweepStep::action, SweepAction::kCompact),
-               Field(&SweepStep::file, name),
+  return AllOf(Field(&SweepStep::action, SweepAction::kCompact), Files({name}),
                Field(&SweepStep::output_level, output_level));
 }
 
@@ -59,7 +65,25 @@ TEST(SweepPlanTest, LeavesWhatLives) {
 TEST(SweepPlanTest, DropsWhatHasExpiredWhole) {
   EXPECT_THAT(Plan({File("a", 6, "a", "b", 10, 0), File("b", 6, "c", "d", 9, 1),
                     File("c", 6, "e", "f", 10, 0)}),
-              ElementsAre(Drops("a"), Drops("c"), Compacts("b", 6)));
+              ElementsAre(Drops({"a"}), Drops({"c"}), Compacts("b", 6)));
+}
+
+// In whatever order they are listed.
+TEST(SweepPlanTest, DropsNeighboursAtOnce) {
+  const std::vector<SweepStep> steps =
+      Plan({File("e", 6, "i", "j", 10, 0), File("b", 6, "c", "d", 20, 0),
+            File("a", 6, "a", "b", 10, 0), File("c", 6, "e", "f", 0, 10),
+            File("d", 6, "g", "h", 10, 0)});
+  EXPECT_THAT(steps, ElementsAre(Drops({"a", "b"}), Drops({"d", "e"})));
+  EXPECT_EQ(steps.front().bytes, 3000u);
+  EXPECT_EQ(steps.front().files.back().smallest_key, "c");
+  EXPECT_EQ(steps.front().files.back().largest_key, "d");
+}
+
+TEST(SweepPlanTest, DropsEachLevelByItself) {
+  EXPECT_THAT(
+      Plan({File("a", 5, "x", "z", 10, 0), File("b", 6, "c", "d", 10, 0)}),
+      ElementsAre(Drops({"a"}), Drops({"b"})));
 }
 
 TEST(SweepPlanTest, DropsNothingOverWhatIsOlder) {
@@ -70,17 +94,17 @@ TEST(SweepPlanTest, DropsNothingOverWhatIsOlder) {
   // Beside it, not below.
   EXPECT_THAT(Plan({File("upper", 3, "b", "c", 10, 0),
                     File("lower", 6, "d", "e", 0, 10)}),
-              ElementsAre(Drops("upper")));
+              ElementsAre(Drops({"upper"})));
   // Above it.
   EXPECT_THAT(Plan({File("upper", 3, "a", "c", 0, 10),
                     File("lower", 6, "b", "b", 10, 0)}),
-              ElementsAre(Drops("lower")));
+              ElementsAre(Drops({"lower"})));
 }
 
 TEST(SweepPlanTest, DropsFromBelow) {
   EXPECT_THAT(Plan({File("upper", 3, "a", "c", 10, 0),
                     File("lower", 6, "b", "d", 10, 0)}),
-              ElementsAre(Drops("lower")));
+              ElementsAre(Drops({"lower"})));
 }
 
 // Dropping takes a sweep for each level. What has been expired for too long
@@ -89,7 +113,7 @@ TEST(SweepPlanTest, WhatIsOverdueDoesNotWaitForWhatLiesBelow) {
   EXPECT_THAT(Plan({File("upper", 3, "a", "c", 10, 0),
                     File("lower", 6, "b", "d", 10, 0)},
                    {.staleness_max = milliseconds(10'000)}),
-              ElementsAre(Drops("lower"), Compacts("upper", 6)));
+              ElementsAre(Drops({"lower"}), Compacts("upper", 6)));
 }
 
 TEST(SweepPlanTest, CompactsLevelZeroDownwards) {

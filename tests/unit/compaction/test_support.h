@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ class TestClock : public TtlClock {
  public:
   TimestampMs NowMs() const override {
     ++reads;
+    if (on_read) std::exchange(on_read, nullptr)();
     return now_ms.fetch_add(step_ms);
   }
 
@@ -27,6 +29,8 @@ class TestClock : public TtlClock {
   // How far each reading moves it.
   std::atomic<std::int64_t> step_ms = 0;
   mutable std::atomic<int> reads = 0;
+  // What the next reading of it does first. Set while nobody reads.
+  mutable std::function<void()> on_read;
 };
 
 // The stored form of a value or map entry.

@@ -84,5 +84,15 @@ TEST(JobOptionsTest, CommitsHaveARange) {
       Names("statistics_visits_max", "0"));
 }
 
+TEST(JobOptionsTest, ThoseOfRocksdbAndOfSweepsAreCheckedToo) {
+  EXPECT_THAT(
+      With([](JobOptions& options) { options.rocksdb.background_jobs = 0; }),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("RocksdbOptions.background_jobs is 0; give")));
+  EXPECT_THAT(
+      With([](JobOptions& options) { options.disk_sweeps->concurrency = 0; }),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("concurrency")));
+}
+
 }  // namespace
 }  // namespace mayfly

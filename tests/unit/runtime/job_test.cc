@@ -3,12 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mayfly/testing/manual_clock.h"
@@ -223,6 +225,26 @@ TEST_F(JobTest, CommitsWhenTheBackendAsksForIt) {
   ASSERT_THAT(summary, IsOk());
   // After each of the four stretches of 512 lines at most, and at the end.
   EXPECT_EQ(summary->shards[0].commits, 4u);
+}
+
+// RocksDB leaves the options of an open database in a file beside it.
+TEST_F(JobTest, GivesItsRocksdbOptionsToEachShard) {
+  WriteInput(VisitLines(100));
+  options_.shards = 2;
+  options_.rocksdb.background_jobs = 7;
+  options_.rocksdb.all_states.file_bytes = 12'345'678;
+  ASSERT_THAT(RunJob(), IsOk());
+  for (const char* const shard : {"shard-00000", "shard-00001"}) {
+    std::string options;
+    for (const auto& file : std::filesystem::directory_iterator(
+             options_.state_directory + "/" + shard + "/db")) {
+      if (file.path().filename().string().starts_with("OPTIONS-")) {
+        options = absl::StrJoin(LinesOf(file.path()), "\n");
+      }
+    }
+    EXPECT_THAT(options, HasSubstr("max_background_jobs=7")) << shard;
+    EXPECT_THAT(options, HasSubstr("target_file_size_base=12345678")) << shard;
+  }
 }
 
 TEST_F(JobTest, ReportsProgress) {

@@ -19,9 +19,7 @@ namespace mayfly::state_test {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -73,10 +71,9 @@ TEST_F(DiskSweeperTest, AnIdleShardShrinksWithinTheBound) {
     report += SweepAt(now);
   }
   EXPECT_EQ(Stored(), 0u);
-  const std::vector<StateDiskUse> use =
-      shard_->disk_sweeper()->DiskUse({}).value();
-  EXPECT_THAT(use, SizeIs(3));
-  EXPECT_THAT(use, Each(Field(&StateDiskUse::bytes, 0u)));
+  for (const StateStatistics& state : shard_->monitor()->Read({}).value()) {
+    EXPECT_EQ(state.disk.bytes, 0u) << state.state;
+  }
 }
 
 TEST_F(DiskSweeperTest, CaseC49ABusyShardShrinksWithinTheBound) {
@@ -92,38 +89,11 @@ TEST_F(DiskSweeperTest, CaseC49ABusyShardShrinksWithinTheBound) {
   EXPECT_LE(Stored(), 3 * (100u + 10u + 3u));
 }
 
-TEST_F(DiskSweeperTest, TellsWhatIsThereAndWhenItExpires) {
-  Fill(0, 500);
-  shard_.clock().SetMs(50'000);
-  Fill(500, 1000);
-  // Half the staleness later what is in memory goes to files.
-  SweepAt(55'000);
-  SweepAt(60'000);
-  const std::vector<StateDiskUse> use =
-      shard_->disk_sweeper()
-          ->DiskUse({kTtlMs - 10'000, kTtlMs + 10'000, 2 * kTtlMs})
-          .value();
-  ASSERT_THAT(use, SizeIs(3));
-  for (const StateDiskUse& state : use) {
-    EXPECT_EQ(state.entries, 1000u) << state.state;
-    EXPECT_EQ(state.oldest_ms, 0);
-    EXPECT_EQ(state.expired_bytes, 0u);
-    ASSERT_THAT(state.expired_bytes_by, SizeIs(3));
-    EXPECT_EQ(state.expired_bytes_by[0], 0u);
-    const double half = static_cast<double>(state.expired_bytes_by[1]) /
-                        static_cast<double>(state.bytes);
-    EXPECT_NEAR(half, 0.5, 0.05) << state.state;
-    EXPECT_EQ(state.expired_bytes_by[2], state.bytes);
-    EXPECT_EQ(state.bytes_of_unknown_age, 0u);
-  }
-}
-
 TEST_F(DiskSweeperTest, OutlivesItsBackend) {
   Fill(0, 10);
   const std::shared_ptr<DiskSweeper> sweeper = shard_->disk_sweeper();
   shard_.Close();
   EXPECT_THAT(sweeper->Sweep(kOptions, 1'000'000), IsOkAndHolds(SweepReport()));
-  EXPECT_THAT(sweeper->DiskUse({}), IsOkAndHolds(IsEmpty()));
 }
 
 TEST_F(DiskSweeperTest, RefusesOptionsOutOfRange) {
@@ -145,10 +115,6 @@ class FakeSweeper final : public DiskSweeper {
     swept_at.push_back(now_ms);
     if (!status.ok()) return status;
     return report;
-  }
-  absl::StatusOr<std::vector<StateDiskUse>> DiskUse(
-      const std::vector<TimestampMs>&) override {
-    return std::vector<StateDiskUse>();
   }
   std::vector<TimestampMs> swept_at;
   SweepReport report;

@@ -32,10 +32,6 @@ class CountingSweeper final : public DiskSweeper {
     --running_here_;
     return SweepReport{.files_dropped = 1};
   }
-  absl::StatusOr<std::vector<StateDiskUse>> DiskUse(
-      const std::vector<TimestampMs>&) override {
-    return std::vector<StateDiskUse>();
-  }
 
   std::uint64_t sweeps() const { return sweeps_; }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -18,7 +19,8 @@
 
 namespace mayfly {
 
-// Threads: one at a time; the database is in use by others meanwhile.
+// Threads: Run() one at a time, totals() any; the database is in use by others
+// meanwhile.
 class ExpirySweep {
  public:
   // Lifetime: the database and the handle outlive this. The column family is
@@ -35,8 +37,8 @@ class ExpirySweep {
   absl::StatusOr<SweepReport> Run(const SweepOptions& options,
                                   TimestampMs now_ms);
 
-  // What all runs together have done.
-  const SweepReport& totals() const { return totals_; }
+  // What all runs together have done, those too that an error ended.
+  SweepReport totals() const;
 
   // The files as of now.
   // Errors: as ListFileExpiry().
@@ -45,8 +47,14 @@ class ExpirySweep {
   }
 
  private:
+  absl::Status RunSteps(const SweepOptions& options, TimestampMs now_ms,
+                        const PurgePoint& purge, SweepReport& report);
   absl::Status FlushIfOld(const SweepOptions& options, TimestampMs now_ms,
                           SweepReport& report);
+  // A file that a reader was looking at when it was taken away is let go of by
+  // the reader, and RocksDB unlinks it when it next has something else to
+  // unlink: on an idle database, never.
+  absl::Status UnlinkLeftFiles();
   absl::Status RunStep(const SweepStep& step, const PurgePoint& purge,
                        SweepReport& report);
 
@@ -55,7 +63,10 @@ class ExpirySweep {
   const std::shared_ptr<ColumnFamilyTtl> ttl_;
   // Since when something has been seen in memory.
   std::optional<TimestampMs> unflushed_since_ms_;
-  SweepReport totals_;
+  // Whether the last run did; readers may have let go of files since.
+  bool took_files_away_ = false;
+  mutable std::mutex mutex_;
+  SweepReport totals_;  // Guarded by mutex_.
 };
 
 }  // namespace mayfly

@@ -2,6 +2,7 @@
 // when, under whatever TTL.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,25 +22,40 @@ class FileTimes {
  public:
   static constexpr std::size_t kBuckets = 64;
 
+  struct Extremes {
+    TimestampMs oldest_ms = std::numeric_limits<std::int64_t>::max();
+    TimestampMs newest_ms = std::numeric_limits<std::int64_t>::min();
+
+    friend bool operator==(const Extremes&, const Extremes&) = default;
+  };
+
   // An entry that takes so many bytes. Costs a few instructions.
   // Range: a timestamp of 0 or more.
   void Add(TimestampMs last_access_ms, std::uint64_t bytes) {
     ++entries_;
-    bytes_ += bytes;
-    if (last_access_ms < oldest_ms_) oldest_ms_ = last_access_ms;
-    if (last_access_ms > newest_ms_) newest_ms_ = last_access_ms;
-    if (last_access_ms == kNeverExpires) [[unlikely]] {
+    extremes_.oldest_ms = std::min(extremes_.oldest_ms, last_access_ms);
+    extremes_.newest_ms = std::max(extremes_.newest_ms, last_access_ms);
+    if (last_access_ms == kNeverExpires) [[unlikely]]
       ++never_entries_;
-      never_bytes_ += bytes;
-      return;
-    }
+    AddBytes(last_access_ms, bytes);
+  }
+
+  // Bytes that go with an entry that was added.
+  void AddBytes(TimestampMs last_access_ms, std::uint64_t bytes) {
+    bytes_ += bytes;
     const std::uint64_t bucket =
         static_cast<std::uint64_t>((last_access_ms >> shift_) - first_bucket_);
-    if (bucket >= kBuckets || !has_buckets_) [[unlikely]] {
+    if (bucket >= kBuckets || last_access_ms == kNeverExpires) [[unlikely]] {
       return AddOutside(last_access_ms, bytes);
     }
     bucket_bytes_[bucket] += bytes;
   }
+
+  // Takes back an entry that was added, but for what it did to the extremes:
+  // who may have to take entries back notes those before.
+  void Remove(TimestampMs last_access_ms, std::uint64_t bytes);
+  const Extremes& extremes() const { return extremes_; }
+  void set_extremes(const Extremes& extremes) { extremes_ = extremes; }
 
   // A record that cannot be read.
   void AddMalformed() { ++malformed_records_; }
@@ -64,7 +80,7 @@ class FileTimes {
   // Whether every entry was last accessed at or before an instant, and every
   // record can be read. True if there is no entry.
   bool AllThrough(TimestampMs through_ms) const {
-    return malformed_records_ == 0 && newest_ms_ <= through_ms;
+    return malformed_records_ == 0 && extremes_.newest_ms <= through_ms;
   }
 
   // The stored form: FileTimesRecord.
@@ -76,25 +92,27 @@ class FileTimes {
   friend bool operator==(const FileTimes&, const FileTimes&) = default;
 
  private:
-  // Makes room in the histogram for an instant outside of it, and adds there.
+  // Makes room in the histogram for an instant outside of it, and adds there;
+  // what never expires is not in it.
   void AddOutside(TimestampMs last_access_ms, std::uint64_t bytes);
   // Spreads the buckets anew.
   void Rebucket(int shift, std::int64_t first_bucket);
 
   // Of a bucket, as a power of two: about a second at first.
   static constexpr int kShiftMin = 10;
+  static constexpr std::int64_t kNoBucket =
+      -static_cast<std::int64_t>(kBuckets);
 
-  TimestampMs oldest_ms_ = std::numeric_limits<std::int64_t>::max();
-  TimestampMs newest_ms_ = std::numeric_limits<std::int64_t>::min();
+  Extremes extremes_;
   std::uint64_t entries_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t never_entries_ = 0;
   std::uint64_t never_bytes_ = 0;
   std::uint64_t malformed_records_ = 0;
   int shift_ = kShiftMin;
-  // Bucket i begins at (first_bucket_ + i) << shift_.
-  std::int64_t first_bucket_ = 0;
-  bool has_buckets_ = false;
+  // Bucket i begins at (first_bucket_ + i) << shift_; before the first entry,
+  // all of them lie before any.
+  std::int64_t first_bucket_ = kNoBucket;
   std::array<std::uint64_t, kBuckets> bucket_bytes_ = {};
 };
 

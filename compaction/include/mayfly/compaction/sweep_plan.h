@@ -13,21 +13,27 @@
 namespace mayfly {
 
 enum class SweepAction : std::uint8_t {
-  // All of the file has expired and nothing older lies below: it goes without
+  // All of the files has expired and nothing older lies below: they go without
   // being read.
   kDrop,
   // Rewritten without what has expired.
   kCompact,
 };
 
-struct SweepStep {
-  SweepAction action = SweepAction::kCompact;
-  // The file, as FileExpiry calls it; RocksDB adds those that it must.
-  std::string file;
+// As FileExpiry has it.
+struct SweepFile {
+  std::string name;
   std::string smallest_key;
   std::string largest_key;
+};
+
+struct SweepStep {
+  SweepAction action = SweepAction::kCompact;
+  // To compact: one, to which RocksDB adds those that it must. To drop: one or
+  // more of a level, in the order of their keys, with no other between them.
+  std::vector<SweepFile> files;
   int output_level = 0;
-  // Of the file, and of those that are likely compacted with it.
+  // Of the files, and of those that are likely compacted with them.
   std::uint64_t bytes = 0;
   // Estimated.
   std::uint64_t expired_bytes = 0;

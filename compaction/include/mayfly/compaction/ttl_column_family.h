@@ -74,8 +74,12 @@ struct PurgePoint {
   TimestampMs now_ms = 0;
 
   bool IsExpired(TimestampMs last_access_ms) const {
-    return rule.IsExpired(last_access_ms, now_ms);
+    return last_access_ms <= ExpiredThrough();
   }
+
+  // The latest last access that counts as expired: who checks many entries
+  // compares each with this.
+  TimestampMs ExpiredThrough() const { return rule.ExpiredThrough(now_ms); }
 };
 
 // How the entries of one column family expire, shared between whoever opens it

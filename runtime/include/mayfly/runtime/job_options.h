@@ -34,7 +34,11 @@ struct JobOptions {
   // As BackendOptions::table_bytes_max.  Unit: bytes a shard.
   std::size_t table_bytes_max = std::size_t{64} << 20;
 
-  // Memory that the shards' databases share; null makes one for this job.
+  // RocksDB: how the shards keep their states on disk.
+  RocksdbOptions rocksdb = {};
+
+  // Memory and disk traffic that the shards' databases share, with those of
+  // other jobs if they are given the same; null makes one for this job.
   std::shared_ptr<StorageResources> storage = nullptr;
 
   // A shard commits when this much time has passed or so many records, or when

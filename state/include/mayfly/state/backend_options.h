@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mayfly/serde/clock.h"
+#include "mayfly/state/rocksdb_options.h"
 
 namespace mayfly {
 
@@ -27,19 +28,30 @@ enum class Durability : std::uint8_t {
 // Threads: any.
 std::shared_ptr<const TtlClock> SystemClock();
 
-// Memory that the databases of a process share, so that it does not grow with
-// their number. Make one and give it to all backends.
+// Memory and disk traffic that the databases of a process share, so that they
+// do not grow with their number. Make one and give it to all backends.
+// Threads: any.
 class StorageResources {
  public:
   struct Options {
-    // Blocks of tables and write buffers together.  Unit: bytes.
+    // Blocks of tables and write buffers together; the buffers take half of it
+    // at most.  Unit: bytes.
     std::size_t memory_bytes = std::size_t{256} << 20;
+
+    // What flushes, compactions and sweeps may write; 0 is no limit. Commits
+    // are not held up by it, unless flushes cannot keep up with them.
+    // Unit: bytes a second.
+    std::uint64_t background_bytes_per_second = 0;
   };
 
   // Lifetime: backends keep what they were given alive.
   static std::shared_ptr<StorageResources> Create(const Options& options);
 
   virtual ~StorageResources() = default;
+
+  // Changes the limit, at once and for all that is under way; 0 lifts it.
+  virtual void SetBackgroundBytesPerSecond(std::uint64_t bytes) = 0;
+  virtual std::uint64_t background_bytes_per_second() const = 0;
 };
 
 struct BackendOptions {
@@ -63,6 +75,9 @@ struct BackendOptions {
 
   // RocksDB: null gives this backend its own.
   std::shared_ptr<StorageResources> storage;
+
+  // RocksDB: how it keeps the states on disk.
+  RocksdbOptions rocksdb;
 };
 
 }  // namespace mayfly

@@ -38,7 +38,9 @@
 #include "mayfly/state/list_state.h"
 #include "mayfly/state/map_state.h"
 #include "mayfly/state/reducing_state.h"
+#include "mayfly/state/rocksdb_options.h"
 #include "mayfly/state/state_descriptor.h"
+#include "mayfly/state/state_monitor.h"
 #include "mayfly/state/state_statistics.h"
 #include "mayfly/state/value_state.h"
 
@@ -222,9 +224,10 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   }
   TimestampMs watermark() const { return core_->watermark(); }
 
-  // Counts the entries of each state: on RocksDB those of the last commit, on
-  // heap those there are. Looks at
-  // `visits_max` stored keys of a state at most and extrapolates from those.
+  // Counts the entries of each registered state: on RocksDB those of the last
+  // commit, on heap those there are. Looks at `visits_max` stored keys of a
+  // state at most and extrapolates from those. Returns what monitor() has then,
+  // which is everything that is known of each stored state.
   // Errors: kUnavailable or kDataLoss if the store cannot be read.
   absl::StatusOr<std::vector<StateStatistics>> Statistics(
       std::uint64_t visits_max = std::numeric_limits<std::uint64_t>::max()) {
@@ -242,6 +245,30 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // is left of what failed.
   absl::StatusOr<CheckpointFiles> Checkpoint(const std::string& directory) {
     return core_->Checkpoint(directory);
+  }
+
+  // What others may read of the states, on any thread. Counts nothing: have
+  // this thread call Statistics() now and then for that.
+  std::shared_ptr<const StateMonitor> monitor() const {
+    return core_->monitor();
+  }
+
+  // Changes how RocksDB keeps the states, in place of what BackendOptions or
+  // the last call gave: what is not named becomes the default. States that are
+  // registered later follow it, too. Nothing is remembered over a restart.
+  // Errors: kInvalidArgument for options out of range; kFailedPrecondition
+  // naming state and field for what is fixed while the backend is open, and on
+  // heap; nothing is changed then. kUnavailable if RocksDB cannot record it on
+  // disk; call it again.
+  absl::Status SetRocksdbOptions(const RocksdbOptions& options) {
+    return core_->SetRocksdbOptions(options);
+  }
+
+  // The options as the open database has them, read back from it: in `states`
+  // each open state, registered or not, with every field set.
+  // Errors: kFailedPrecondition on heap.
+  absl::StatusOr<RocksdbOptions> LiveRocksdbOptions() const {
+    return core_->LiveRocksdbOptions();
   }
 
   // Compacts all that is committed, which removes what had expired at the last

@@ -23,6 +23,8 @@
 #include "mayfly/state/internal/state_spec.h"
 #include "mayfly/state/internal/state_sweep.h"
 #include "mayfly/state/internal/state_table.h"
+#include "mayfly/state/rocksdb_options.h"
+#include "mayfly/state/state_monitor.h"
 #include "mayfly/state/state_statistics.h"
 
 namespace mayfly::v1 {
@@ -32,6 +34,8 @@ class StateRecord;
 }  // namespace mayfly::v1
 
 namespace mayfly::state_internal {
+
+class ShardMonitor;
 
 // Threads: one.
 class BackendCore {
@@ -140,6 +144,18 @@ class BackendCore {
   // Null on heap.
   virtual std::shared_ptr<DiskSweeper> disk_sweeper() const { return nullptr; }
 
+  std::shared_ptr<const StateMonitor> monitor() const;
+
+  // Changes the options of a database that is open.
+  // Errors: kInvalidArgument for options out of range; kFailedPrecondition for
+  // what is fixed while it is open, and on heap; kUnavailable if RocksDB cannot
+  // record it.
+  virtual absl::Status SetRocksdbOptions(const RocksdbOptions& wanted);
+
+  // The options as the open database has them.
+  // Errors: kFailedPrecondition on heap.
+  virtual absl::StatusOr<RocksdbOptions> LiveRocksdbOptions() const;
+
  protected:
   BackendCore(const BackendOptions& options, DirectoryLock lock);
 
@@ -212,6 +228,7 @@ class BackendCore {
   v1::CommitRecord& last_commit() { return *last_commit_; }
   std::map<std::string, State>& states() { return states_; }
   std::shared_ptr<const TtlClock> purge_clock(TimeCharacteristic time) const;
+  ShardMonitor& shard_monitor() { return *monitor_; }
 
  private:
   v1::StateRecord* FindRecord(const std::string& name);
@@ -221,6 +238,9 @@ class BackendCore {
   std::optional<IncrementalCleanup> IncrementalCleanupOf(
       const StateSpec& spec) const;
   void PayChecks(State& state);
+  // Takes a step of incremental clean-up.
+  // Errors: kUnavailable or kDataLoss if the store cannot be read.
+  static absl::StatusOr<SweepCounts> Step(const State& state);
 
   const BackendOptions options_;
   DirectoryLock lock_;
@@ -240,6 +260,7 @@ class BackendCore {
   std::size_t evict_above_;
   ShardClock processing_clock_;
   ShardClock event_clock_{nullptr, ClockReading::kExact};
+  const std::shared_ptr<ShardMonitor> monitor_;
   const std::shared_ptr<CommittedClock> purge_processing_ =
       std::make_shared<CommittedClock>();
   const std::shared_ptr<CommittedClock> purge_event_ =

@@ -201,6 +201,9 @@ class ListTable final
   static std::size_t MemoryOf(const Slot& slot) {
     return ElementsMemory(slot.elements);
   }
+  static std::size_t MemoryOf(const Element& element) {
+    return sizeof(Element) + HeapBytes(element.value);
+  }
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return slot.elements.empty(); }
 
@@ -215,7 +218,9 @@ class ListTable final
 
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     std::erase_if(slot.elements, [&](const Element& element) {
-      return sweep.Removes(element.timestamp_ms);
+      if (!sweep.Removes(element.timestamp_ms)) return false;
+      sweep.counts.bytes += MemoryOf(element);
+      return true;
     });
     if (slot.elements.size() < slot.elements.capacity() / 4) {
       slot.elements.shrink_to_fit();
@@ -327,10 +332,12 @@ class ListTable final
     const TimestampMs purge_ms = policy().PurgeMs();
     std::size_t stored = 0;
     std::size_t kept = 0;
+    std::size_t bytes = 0;
     for (std::size_t i = 0; i < slot.elements.size(); ++i) {
       Element& element = slot.elements[i];
       if (policy().rule.IsExpired(element.timestamp_ms, purge_ms)) {
         if (i < slot.stored_elements) ++slot.hidden_elements;
+        bytes += MemoryOf(element);
         Grow(slot, -HeapBytes(element.value));
         continue;
       }
@@ -338,6 +345,7 @@ class ListTable final
       if (kept != i) slot.elements[kept] = std::move(element);
       ++kept;
     }
+    this->CountRemoved(slot.elements.size() - kept, bytes);
     slot.elements.resize(kept);
     slot.stored_elements = stored;
     // Who may see expired elements must not see these again.

@@ -287,7 +287,9 @@ class MapTable final
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     const std::size_t removed =
         absl::erase_if(slot.entries, [&](const auto& entry) {
-          return sweep.Removes(entry.second.timestamp_ms);
+          if (!sweep.Removes(entry.second.timestamp_ms)) return false;
+          sweep.counts.bytes += MemoryOf(entry.first, entry.second);
+          return true;
         });
     if (removed > 0 && slot.entries.size() < slot.entries.capacity() / 8) {
       slot.entries.rehash(0);
@@ -353,6 +355,7 @@ class MapTable final
         if (policy().return_expired) break;
         return nullptr;
       case ReadOutcome::kExpired:
+        this->CountRemoved(1, MemoryOf(at->first, entry));
         expired_ = RemoveEntry(slot, at);
         return policy().return_expired ? &expired_ : nullptr;
     }

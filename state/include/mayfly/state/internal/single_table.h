@@ -126,6 +126,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
       MAYFLY_RETURN_IF_ERROR(folded);
       MAYFLY_RETURN_IF_ERROR(this->CheckSize(slot->value));
     } else {
+      if (slot != nullptr && slot->present) CountRemoved(*slot);
       T fresh{};
       MAYFLY_RETURN_IF_ERROR(fold(fresh, /*live=*/false));
       MAYFLY_RETURN_IF_ERROR(this->CheckSize(fresh));
@@ -167,7 +168,9 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
   }
 
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
-    slot.present = !sweep.Removes(slot.timestamp_ms);
+    if (!sweep.Removes(slot.timestamp_ms)) return;
+    slot.present = false;
+    sweep.counts.bytes += kHashMapEntryBytes<K, Slot> + MemoryOf(slot);
   }
 
   bool SweepCached(const K&, Slot& slot, TimestampMs purge_ms) {
@@ -214,6 +217,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
         if (this->policy().return_expired) break;
         return nullptr;
       case ReadOutcome::kExpired:
+        CountRemoved(*slot);
         expired_ = Remove(*slot);
         if (!this->policy().return_expired) return nullptr;
         return loan_.Lend(expired_);
@@ -266,6 +270,11 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
     slot.changed = true;
     memory().changed += Base::MemoryOf(this->key(), slot);
     changes_.Add(this->hashed_key());
+  }
+
+  // An access has met the current key's value and found it expired.
+  void CountRemoved(const Slot& slot) {
+    Base::CountRemoved(1, Base::MemoryOf(this->key(), slot));
   }
 
   // Removes the current key's value and returns it.

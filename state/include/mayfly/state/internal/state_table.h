@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "mayfly/state/internal/byte_store.h"
 #include "mayfly/state/internal/change_list.h"
 #include "mayfly/state/internal/memory_usage.h"
+#include "mayfly/state/internal/removal_counters.h"
 #include "mayfly/state/internal/segmented_map.h"
 #include "mayfly/state/internal/table_memory.h"
 #include "mayfly/state/internal/ttl_policy.h"
@@ -52,16 +54,21 @@ struct TableContext {
   TableMemory* memory = nullptr;
   // Entries that incremental clean-up checks for each access; 0 if it is off.
   std::int64_t checks_per_access = 0;
+  std::shared_ptr<RemovalCounters> removed =
+      std::make_shared<RemovalCounters>();
 };
 
 // What clean-up has done.
 struct SweepCounts {
   std::uint64_t checked = 0;
   std::uint64_t removed = 0;
+  // Of what was removed, estimated.
+  std::uint64_t bytes = 0;
 
   SweepCounts& operator+=(const SweepCounts& other) {
     checked += other.checked;
     removed += other.removed;
+    bytes += other.bytes;
     return *this;
   }
 };
@@ -169,6 +176,11 @@ class StateTable {
   const EntryVisitor& save_visitor() const { return save_visitor_; }
 
   void CountAccess() { checks_due_ += context_.checks_per_access; }
+
+  // Expired entries that an access has met and removed.
+  void CountRemoved(std::uint64_t entries, std::uint64_t bytes) {
+    context_.removed->reads.Add(entries, bytes);
+  }
 
   absl::Status NoCurrentKey() const;
 
