@@ -21,6 +21,9 @@ constexpr std::uint64_t kIdleRecordsMax = 1000;
 // And commits so often on RocksDB, where that is one small write.
 constexpr std::chrono::milliseconds kIdleCommit{10'000};
 
+// So long it leaves the thread alone that writes its commit on heap.
+constexpr std::chrono::milliseconds kWriterWait{1};
+
 }  // namespace
 
 ShardRunner::ShardRunner(const JobPlan& plan, int number, const TtlClock& clock)
@@ -59,9 +62,7 @@ absl::Status ShardRunner::OpenOutput() {
 
 absl::Status ShardRunner::Run() {
   while (true) {
-    const std::chrono::milliseconds wait_max =
-        uncommitted_ ? std::min(plan_.options.commit_interval, kIdleWait)
-                     : kIdleWait;
+    const std::chrono::milliseconds wait_max = WaitMax();
     Work work;
     switch (queue_.Pop(wait_max, work)) {
       case PopResult::kItem:
@@ -71,7 +72,11 @@ absl::Status ShardRunner::Run() {
         MAYFLY_RETURN_IF_ERROR(WaitedInVain(wait_max));
         break;
       case PopResult::kClosed:
-        if (uncommitted_) MAYFLY_RETURN_IF_ERROR(Commit());
+        MAYFLY_RETURN_IF_ERROR(FinishCommit());
+        if (uncommitted_) {
+          MAYFLY_RETURN_IF_ERROR(BeginCommit());
+          MAYFLY_RETURN_IF_ERROR(FinishCommit());
+        }
         MAYFLY_RETURN_IF_ERROR(CountStates());
         Publish();
         return absl::OkStatus();
@@ -82,10 +87,21 @@ absl::Status ShardRunner::Run() {
   }
 }
 
+std::chrono::milliseconds ShardRunner::WaitMax() const {
+  if (shard_->committing()) {
+    return progress_ == CommitProgress::kSaving ? std::chrono::milliseconds(0)
+                                                : kWriterWait;
+  }
+  return uncommitted_ ? std::min(plan_.options.commit_interval, kIdleWait)
+                      : kIdleWait;
+}
+
 absl::Status ShardRunner::Process(const Work& work) {
   MAYFLY_RETURN_IF_ERROR(
       shard_->Process(*work.batch, plan_.source->name(), *writer_));
-  uncommitted_records_ += static_cast<std::int64_t>(work.batch->records);
+  const auto records = static_cast<std::int64_t>(work.batch->records);
+  uncommitted_records_ += records;
+  records_since_saved_ += records;
   records_since_clean_up_ += work.batch->records;
   position_.set_records(position_.records() + work.batch->records);
   position_.set_late_elements(late_before_ + shard_->late_elements());
@@ -100,18 +116,22 @@ absl::Status ShardRunner::Process(const Work& work) {
     position_.set_input_done(work.input_done);
     uncommitted_ = true;
   }
-  if (CommitDue()) MAYFLY_RETURN_IF_ERROR(Commit());
+  MAYFLY_RETURN_IF_ERROR(AdvanceCommit());
+  if (CommitDue()) MAYFLY_RETURN_IF_ERROR(BeginCommit());
   return CleanUpIfIdle();
 }
 
 // The wall clock goes on although nothing comes, and so must what goes by it.
 absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
   idle_ += waited;
-  if (uncommitted_ && idle_ >= plan_.options.commit_interval) return Commit();
+  if (shard_->committing()) return AdvanceCommit();
+  if (uncommitted_ && idle_ >= plan_.options.commit_interval) {
+    return BeginCommit();
+  }
   // What has expired by the last commit is what may leave the disk.
   if (plan_.options.backend == BackendKind::kRocksdb &&
       idle_commit_timer_.Due(clock_.NowMs())) {
-    return Commit();
+    return BeginCommit();
   }
   return CleanUpIfIdle();
 }
@@ -134,18 +154,19 @@ absl::Status ShardRunner::CleanUpIfIdle() {
   return absl::OkStatus();
 }
 
+// One at a time: a commit that takes long makes commits rarer, not the records
+// wait.
 bool ShardRunner::CommitDue() {
-  return uncommitted_ &&
+  return uncommitted_ && !shard_->committing() &&
          (uncommitted_records_ >= plan_.options.commit_records_max ||
           shard_->commit_due() || commit_timer_.Due(clock_.NowMs()));
 }
 
-absl::Status ShardRunner::Commit() {
+absl::Status ShardRunner::BeginCommit() {
   MAYFLY_ASSIGN_OR_RETURN(const std::uint64_t output_bytes,
                           writer_->Flush(plan_.options.durability));
   position_.set_output_bytes(output_bytes);
-  MAYFLY_RETURN_IF_ERROR(shard_->Commit(position_.SerializeAsString()));
-  ++commits_;
+  MAYFLY_RETURN_IF_ERROR(shard_->BeginCommit(position_.SerializeAsString()));
   uncommitted_ = false;
   uncommitted_records_ = 0;
   idle_ = std::chrono::milliseconds(0);
@@ -153,6 +174,31 @@ absl::Status ShardRunner::Commit() {
   const TimestampMs now_ms = clock_.NowMs();
   commit_timer_.Restart(now_ms);
   idle_commit_timer_.Restart(now_ms);
+  progress_ = CommitProgress::kSaving;
+  return shard_->committing() ? absl::OkStatus() : NoteCommit();
+}
+
+// Goes on with a commit under way, and completes it as soon as nothing has to
+// wait for that. Only a disk that falls far behind slows the shard down.
+absl::Status ShardRunner::AdvanceCommit() {
+  if (!shard_->committing()) return absl::OkStatus();
+  if (progress_ == CommitProgress::kSaving) records_since_saved_ = 0;
+  progress_ = shard_->StepCommit();
+  const bool due = progress_ == CommitProgress::kReady ||
+                   records_since_saved_ >= plan_.options.commit_records_max;
+  return due ? FinishCommit() : absl::OkStatus();
+}
+
+absl::Status ShardRunner::FinishCommit() {
+  if (!shard_->committing()) return absl::OkStatus();
+  MAYFLY_RETURN_IF_ERROR(shard_->FinishCommit());
+  return NoteCommit();
+}
+
+// What was begun is committed now.
+absl::Status ShardRunner::NoteCommit() {
+  ++commits_;
+  const TimestampMs now_ms = clock_.NowMs();
   if (plan_.on_progress == nullptr || !count_timer_.Due(now_ms)) {
     return absl::OkStatus();
   }

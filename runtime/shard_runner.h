@@ -77,8 +77,12 @@ class ShardRunner {
   absl::Status Process(const Work& work);
   absl::Status WaitedInVain(std::chrono::milliseconds waited);
   absl::Status CleanUpIfIdle();
+  std::chrono::milliseconds WaitMax() const;
   bool CommitDue();
-  absl::Status Commit();
+  absl::Status BeginCommit();
+  absl::Status AdvanceCommit();
+  absl::Status FinishCommit();
+  absl::Status NoteCommit();
   absl::Status CountStates();
   void Publish();
 
@@ -91,14 +95,17 @@ class ShardRunner {
 
   bool has_commit_ = false;
   v1::ShardPosition position_;
-  // The position has moved since the last commit.
+  // The position has moved since the last commit began.
   bool uncommitted_ = false;
+  // Clean-up has removed something since the last commit.
+  bool removed_ = false;
+  // How far the commit under way is, and the records since it was kSaving.
+  CommitProgress progress_ = CommitProgress::kReady;
+  std::int64_t records_since_saved_ = 0;
   std::int64_t uncommitted_records_ = 0;
   // Without anything having come, since the last commit.
   std::chrono::milliseconds idle_{0};
   std::uint64_t records_since_clean_up_ = 0;
-  // Clean-up has removed something since the last commit.
-  bool removed_ = false;
   // Late elements of earlier runs.
   std::uint64_t late_before_ = 0;
   std::uint64_t commits_ = 0;

@@ -272,16 +272,36 @@ absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
 }
 
 absl::Status BackendCore::Commit(std::string_view position) {
-  v1::CommitRecord commit;
-  commit.set_sequence(last_commit_->sequence() + 1);
-  processing_clock_.NowMs();
-  commit.set_processing_clock_ms(processing_clock_.trusted_ms());
-  commit.set_event_clock_ms(event_clock_.trusted_ms());
+  MAYFLY_RETURN_IF_ERROR(BeginCommit(position));
+  return FinishCommit();
+}
+
+absl::Status BackendCore::BeginCommit(std::string_view position) {
+  auto commit = std::make_unique<v1::CommitRecord>();
   // First: the position may be what a state has returned.
-  commit.set_position(position.data(), position.size());
+  commit->set_position(position.data(), position.size());
   RecallAll();
-  MAYFLY_RETURN_IF_ERROR(WriteCommit(commit));
-  *last_commit_ = std::move(commit);
+  MAYFLY_RETURN_IF_ERROR(FinishCommit());
+  commit->set_sequence(last_commit_->sequence() + 1);
+  processing_clock_.NowMs();
+  commit->set_processing_clock_ms(processing_clock_.trusted_ms());
+  commit->set_event_clock_ms(event_clock_.trusted_ms());
+  MAYFLY_RETURN_IF_ERROR(BeginWrite(*commit));
+  next_commit_ = std::move(commit);
+  return is_writing() ? absl::OkStatus() : FinishCommit();
+}
+
+CommitProgress BackendCore::StepCommit() {
+  if (!committing()) return CommitProgress::kReady;
+  StepWrite();
+  return progress();
+}
+
+absl::Status BackendCore::FinishCommit() {
+  if (!committing()) return absl::OkStatus();
+  const std::unique_ptr<v1::CommitRecord> commit = std::move(next_commit_);
+  MAYFLY_RETURN_IF_ERROR(FinishWrite());
+  *last_commit_ = std::move(*commit);
   for (auto& [name, state] : states_) {
     state.table->MarkCommitted();
     if (state.sweep != nullptr) state.sweep->MarkCommitted();

@@ -1,13 +1,14 @@
 #include "state/heap_backend.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_copy.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/heap_commit.h"
 #include "state/shard_record.h"
 #include "state/snapshot_file.h"
 
@@ -62,27 +63,49 @@ class HeapBackend final : public BackendCore {
     return WriteShardRecord(options().directory, record(), sync());
   }
 
-  absl::Status WriteCommit(v1::CommitRecord& commit) override {
+  absl::Status BeginWrite(v1::CommitRecord& commit) override {
     if (!persistent()) return absl::OkStatus();
-    MAYFLY_ASSIGN_OR_RETURN(SnapshotWriter writer,
-                            SnapshotWriter::Create(SnapshotPath(), record()));
+    CommitContents contents{.record = record(),
+                            .commit = commit,
+                            .states = {},
+                            .carried = {},
+                            .snapshot = snapshot_ ? &*snapshot_ : nullptr};
     for (int i = 0; i < record().states_size(); ++i) {
       const auto index = static_cast<std::uint32_t>(i);
-      const auto add = [&](std::string_view key, std::string_view value) {
-        writer.Add(index, key, value);
-      };
       const auto state = states().find(record().states(i).name());
       if (state == states().end()) {
-        // Restored and not registered: carried over as it is.
-        MAYFLY_RETURN_IF_ERROR(snapshot_->VisitEntries(index, add));
-        continue;
-      }
-      const StateTable& table = *state->second.table;
-      for (std::size_t s = 0; s < table.segment_count(); ++s) {
-        table.VisitSegment(s, add);
+        // Restored and not registered.
+        contents.carried.push_back(index);
+      } else {
+        contents.states.push_back(
+            {index, &state->second.spec, state->second.table.get()});
       }
     }
-    MAYFLY_RETURN_IF_ERROR(writer.Finish(commit, sync()));
+    MAYFLY_ASSIGN_OR_RETURN(
+        commit_,
+        HeapCommit::Begin(SnapshotPath(), std::move(contents), sync()));
+    entries_due_ = 0;
+    return absl::OkStatus();
+  }
+
+  bool is_writing() const override { return commit_ != nullptr; }
+
+  void PayForWrite() override {
+    entries_due_ += kEntriesPerRecord;
+    const std::size_t cost = commit_->NextCost();
+    if (entries_due_ < cost) return;
+    entries_due_ -= cost;
+    commit_->Step();
+  }
+
+  void StepWrite() override { commit_->Step(); }
+
+  CommitProgress progress() const override { return commit_->progress(); }
+
+  absl::Status FinishWrite() override {
+    if (commit_ == nullptr) return absl::OkStatus();
+    const std::unique_ptr<HeapCommit> commit = std::move(commit_);
+    MAYFLY_RETURN_IF_ERROR(commit->Finish());
     MAYFLY_RETURN_IF_ERROR(FollowSnapshot());
     NoteCommitted();
     return absl::OkStatus();
@@ -144,8 +167,16 @@ class HeapBackend final : public BackendCore {
     return absl::OkStatus();
   }
 
+  // What a commit under way writes for each record, so that it is done before
+  // many records more have come than there are entries.
+  static constexpr std::size_t kEntriesPerRecord = 16;
+
   // What is not registered yet is read from here.
   std::optional<SnapshotReader> snapshot_;
+  // Null if none is under way.
+  std::unique_ptr<HeapCommit> commit_;
+  // Entries that the records since the last step have paid for.
+  std::size_t entries_due_ = 0;
 };
 
 }  // namespace

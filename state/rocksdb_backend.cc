@@ -89,7 +89,8 @@ class RocksdbBackend final : public BackendCore {
 
   absl::Status Restore(StateTable&) override { return absl::OkStatus(); }
 
-  absl::Status WriteCommit(v1::CommitRecord& commit) override {
+  // One quick batch: all of it at once.
+  absl::Status BeginWrite(v1::CommitRecord& commit) override {
     // Before the batch: a changed TTL counts from this commit on.
     MAYFLY_RETURN_IF_ERROR(SaveRecord());
     for (const auto& [name, family] : families_) commit.add_states(name);

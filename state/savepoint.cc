@@ -222,8 +222,8 @@ absl::StatusOr<TransferProgress> WriteSavepoint(
   for (int i = 0; i < shard.record().states_size(); ++i) {
     MAYFLY_RETURN_IF_ERROR(SaveState(shard, i, writer, meter));
   }
-  MAYFLY_RETURN_IF_ERROR(writer.Finish(
-      shard.commit(), options.durability == Durability::kMachine));
+  writer.Seal(shard.commit(), options.durability == Durability::kMachine);
+  MAYFLY_RETURN_IF_ERROR(writer.Finish());
   return meter.Finish();
 }
 

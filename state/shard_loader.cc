@@ -26,7 +26,8 @@ class HeapLoader final : public ShardLoader {
   }
 
   absl::Status Finish(const v1::CommitRecord& commit) override {
-    MAYFLY_RETURN_IF_ERROR(writer_.Finish(commit, sync_));
+    writer_.Seal(commit, sync_);
+    MAYFLY_RETURN_IF_ERROR(writer_.Finish());
     // The states are in the snapshot.
     record_.clear_states();
     return WriteShardRecord(directory_, record_, sync_);

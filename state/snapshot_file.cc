@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -10,12 +11,10 @@
 #include "mayfly/serde/internal/varint.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
+#include "state/snapshot_block.h"
 
 namespace mayfly::state_internal {
 namespace {
-
-// A block is closed when its content reaches this.
-constexpr std::size_t kBlockContentBytes = std::size_t{256} << 10;
 
 std::string TemporaryOf(const std::string& path) { return path + ".tmp"; }
 
@@ -37,78 +36,166 @@ absl::Status VisitContent(const BlockReader& reader, std::string_view content,
 
 }  // namespace
 
+// The file itself.
+class SnapshotWriter::Output {
+ public:
+  Output(int fd, std::string path, const v1::ShardRecord& record)
+      : fd_(fd), path_(std::move(path)) {
+    for (int i = 0; i < record.states_size(); ++i) footer_.add_states();
+    Write(SnapshotHeader());
+    Write(EncodeBlock(
+        {.tag = BlockTag::kRecord, .content = record.SerializeAsString()}));
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!in_place_) ::unlink(TemporaryOf(path_).c_str());
+  }
+
+  void WriteEntries(std::uint32_t state, const EntryBlock& block) {
+    if (!status_.ok()) return;
+    v1::SnapshotState& counts =
+        *footer_.mutable_states(static_cast<int>(state));
+    counts.set_entries(counts.entries() + block.entries());
+    counts.set_bytes(counts.bytes() + block.bytes());
+    counts.add_blocks(offset_);
+    Write(EncodeBlock({.tag = BlockTag::kEntries,
+                       .state = state,
+                       .content = block.content()}));
+  }
+
+  void CarryOver(std::uint32_t state, const SnapshotReader& from) {
+    if (!status_.ok()) return;
+    EntryBlock block;
+    const absl::Status read = from.VisitEntries(
+        state, [&](std::string_view key, std::string_view value) {
+          if (block.full()) {
+            WriteEntries(state, block);
+            block.Clear();
+          }
+          block.Add(key, value);
+        });
+    if (!block.empty()) WriteEntries(state, block);
+    Note(read);
+  }
+
+  void Seal(const v1::CommitRecord& commit, bool sync) {
+    *footer_.mutable_commit() = commit;
+    const std::string trailer = SnapshotTrailer(offset_);
+    Write(EncodeBlock(
+        {.tag = BlockTag::kFooter, .content = footer_.SerializeAsString()}));
+    Write(trailer);
+    sync_ = sync;
+    if (status_.ok()) Note(Close());
+    done_ = true;
+  }
+
+  absl::Status MoveInPlace() {
+    MAYFLY_RETURN_IF_ERROR(status_);
+    MAYFLY_RETURN_IF_ERROR(RenameFile(TemporaryOf(path_), path_, sync_));
+    in_place_ = true;
+    return absl::OkStatus();
+  }
+
+  const absl::Status& status() const { return status_; }
+
+  // On any thread.
+  bool done() const { return done_; }
+
+ private:
+  void Write(std::string_view bytes) {
+    if (!status_.ok()) return;
+    Note(WriteFully(fd_, bytes, TemporaryOf(path_)));
+    offset_ += bytes.size();
+  }
+
+  absl::Status Close() {
+    if (sync_ && ::fsync(fd_) != 0) {
+      return FileError(errno, "sync", TemporaryOf(path_));
+    }
+    if (::close(std::exchange(fd_, -1)) != 0) {
+      return FileError(errno, "write", TemporaryOf(path_));
+    }
+    return absl::OkStatus();
+  }
+
+  // The first error is the one that counts.
+  void Note(const absl::Status& status) {
+    status_.Update(status);
+    if (!status_.ok()) done_ = true;
+  }
+
+  int fd_;
+  const std::string path_;
+  absl::Status status_;
+  std::uint64_t offset_ = 0;
+  v1::SnapshotFooter footer_;
+  bool sync_ = false;
+  bool in_place_ = false;
+  std::atomic<bool> done_ = false;
+};
+
 absl::StatusOr<SnapshotWriter> SnapshotWriter::Create(
     const std::string& path, const v1::ShardRecord& record) {
   const std::string temporary = TemporaryOf(path);
   const int fd =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return FileError(errno, "create", temporary);
-  SnapshotWriter writer(fd, path);
-  writer.Write(SnapshotHeader());
-  writer.Write(EncodeBlock(
-      {.tag = BlockTag::kRecord, .content = record.SerializeAsString()}));
-  for (int i = 0; i < record.states_size(); ++i) writer.footer_.add_states();
+  SnapshotWriter writer(std::make_unique<Output>(fd, path, record),
+                        record.states_size());
+  writer.thread_ = std::make_unique<WriterThread>();
   return writer;
 }
 
-SnapshotWriter::SnapshotWriter(int fd, std::string path)
-    : fd_(fd), path_(std::move(path)), block_{.tag = BlockTag::kEntries} {}
+SnapshotWriter::SnapshotWriter(std::unique_ptr<Output> output, int states)
+    : output_(std::move(output)), blocks_(static_cast<std::size_t>(states)) {}
 
-SnapshotWriter::SnapshotWriter(SnapshotWriter&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      path_(std::move(other.path_)),
-      status_(std::move(other.status_)),
-      offset_(other.offset_),
-      footer_(std::move(other.footer_)),
-      block_(std::move(other.block_)) {}
+SnapshotWriter::SnapshotWriter(SnapshotWriter&&) noexcept = default;
 
-SnapshotWriter::~SnapshotWriter() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(TemporaryOf(path_).c_str());
-}
+SnapshotWriter::~SnapshotWriter() = default;
 
 void SnapshotWriter::Add(std::uint32_t state, std::string_view key,
                          std::string_view value) {
-  if (state != block_.state || block_.content.size() >= kBlockContentBytes) {
-    FlushEntries();
-  }
-  block_.state = state;
-  serde_internal::AppendLength(key.size(), block_.content);
-  block_.content.append(key);
-  serde_internal::AppendLength(value.size(), block_.content);
-  block_.content.append(value);
-  v1::SnapshotState& counts = *footer_.mutable_states(static_cast<int>(state));
-  counts.set_entries(counts.entries() + 1);
-  counts.set_bytes(counts.bytes() + key.size() + value.size());
+  if (blocks_[state].full()) Flush(state);
+  blocks_[state].Add(key, value);
 }
 
-absl::Status SnapshotWriter::Finish(const v1::CommitRecord& commit, bool sync) {
-  FlushEntries();
-  *footer_.mutable_commit() = commit;
-  const std::string trailer = SnapshotTrailer(offset_);
-  Write(EncodeBlock(
-      {.tag = BlockTag::kFooter, .content = footer_.SerializeAsString()}));
-  Write(trailer);
-  MAYFLY_RETURN_IF_ERROR(status_);
-  const std::string temporary = TemporaryOf(path_);
-  if (sync && ::fsync(fd_) != 0) return FileError(errno, "sync", temporary);
-  if (::close(std::exchange(fd_, -1)) != 0) {
-    return FileError(errno, "write", temporary);
-  }
-  return RenameFile(temporary, path_, sync);
+void SnapshotWriter::CarryOver(std::uint32_t state,
+                               const SnapshotReader& from) {
+  thread_->Add(0, [output = output_.get(), state, &from] {
+    output->CarryOver(state, from);
+  });
 }
 
-void SnapshotWriter::FlushEntries() {
-  if (block_.content.empty()) return;
-  footer_.mutable_states(static_cast<int>(block_.state))->add_blocks(offset_);
-  Write(EncodeBlock(block_));
-  block_.content.clear();
+void SnapshotWriter::Seal(const v1::CommitRecord& commit, bool sync) {
+  for (std::uint32_t i = 0; i < blocks_.size(); ++i) Flush(i);
+  thread_->Add(0, [output = output_.get(), commit, sync] {
+    output->Seal(commit, sync);
+  });
 }
 
-void SnapshotWriter::Write(std::string_view bytes) {
-  if (status_.ok()) status_ = WriteFully(fd_, bytes, TemporaryOf(path_));
-  offset_ += bytes.size();
+absl::Status SnapshotWriter::status() {
+  if (!done()) return absl::OkStatus();
+  thread_->Drain();
+  return output_->status();
+}
+
+bool SnapshotWriter::done() const { return output_->done(); }
+
+absl::Status SnapshotWriter::Finish() {
+  thread_->Drain();
+  return output_->MoveInPlace();
+}
+
+void SnapshotWriter::Flush(std::uint32_t state) {
+  EntryBlock block = std::exchange(blocks_[state], EntryBlock());
+  if (block.empty()) return;
+  const std::size_t bytes = block.content().size();
+  thread_->Add(bytes,
+               [output = output_.get(), state, block = std::move(block)] {
+                 output->WriteEntries(state, block);
+               });
 }
 
 absl::StatusOr<SnapshotReader> SnapshotReader::Open(const std::string& path) {

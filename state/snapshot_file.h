@@ -4,18 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mayfly/state/internal/state_table.h"
 #include "mayfly/v1/state.pb.h"
-#include "state/snapshot_block.h"
+#include "state/entry_block.h"
+#include "state/writer_thread.h"
 
 namespace mayfly::state_internal {
 
+class SnapshotReader;
+
 // Writes a snapshot beside the old one and puts it in its place at the end.
+// What it is given is compressed and written on a thread of its own.
 // Threads: one.
 class SnapshotWriter {
  public:
@@ -23,34 +30,47 @@ class SnapshotWriter {
   static absl::StatusOr<SnapshotWriter> Create(const std::string& path,
                                                const v1::ShardRecord& record);
 
-  SnapshotWriter(SnapshotWriter&& other) noexcept;
+  SnapshotWriter(SnapshotWriter&&) noexcept;
   SnapshotWriter& operator=(SnapshotWriter&&) = delete;
   // Removes what was not finished.
   ~SnapshotWriter();
 
-  // Adds an entry of the state that is `state`-th in the record. A write error
-  // shows in Finish().
+  // Adds an entry of the state that is `state`-th in the record. Waits for the
+  // thread if that is far behind. A write error shows in Finish().
   void Add(std::uint32_t state, std::string_view key, std::string_view value);
 
-  // The first error so far.
-  const absl::Status& status() const { return status_; }
+  // Adds all entries that another snapshot holds of the state, which is
+  // `state`-th in both records. Reading them is the thread's work, too.
+  // Lifetime: `from` is read until Finish() returns.
+  void CarryOver(std::uint32_t state, const SnapshotReader& from);
 
-  // Completes the file and replaces the old one as one step.
-  // Errors: as FileError(); the old snapshot is untouched.
-  absl::Status Finish(const v1::CommitRecord& commit, bool sync);
+  // Completes the file, which stays beside the old one. Nothing can be added.
+  void Seal(const v1::CommitRecord& commit, bool sync);
+
+  // The first error that has shown so far: what is added after it is in vain.
+  absl::Status status();
+
+  // Whether Finish() need not wait: all is written, or something failed.
+  bool done() const;
+
+  // Replaces the old snapshot by the sealed one, as one step.
+  // Errors: the first one of writing, as FileError(), or of reading what was
+  // carried over; the old snapshot is untouched.
+  absl::Status Finish();
 
  private:
-  SnapshotWriter(int fd, std::string path);
+  class Output;
 
-  void FlushEntries();
-  void Write(std::string_view bytes);
+  SnapshotWriter(std::unique_ptr<Output> output, int states);
 
-  int fd_;
-  std::string path_;
-  absl::Status status_;
-  std::uint64_t offset_ = 0;
-  v1::SnapshotFooter footer_;
-  Block block_;
+  void Flush(std::uint32_t state);
+
+  // Touched by the thread alone between Create() and Finish().
+  std::unique_ptr<Output> output_;
+  std::unique_ptr<WriterThread> thread_;
+  // What the thread has not been given yet; of each state, since entries of
+  // different states come in turns.
+  std::vector<EntryBlock> blocks_;
 };
 
 // Reads a snapshot.

@@ -11,6 +11,7 @@ namespace {
 
 const char kFilter[] = "unit/compaction/ttl_compaction_filter_test.cc";
 const char kTtlConfig[] = "unit/state/ttl_config_test.cc";
+const char kCommits[] = "unit/state/commit_in_parts_test.cc";
 const char kMigrates[] =
     "arrives with AllowTtlMigration; until then refused, rows 30 and 77";
 const char kSavepoints[] = "arrives with savepoints";
@@ -43,6 +44,7 @@ const std::vector<CoveredRow>& CoveredRows() {
       {61, kTtlConfig, {"Row61DescriptorsHaveATtlOnlyIfItIsEnabled"}},
       {67, "golden/serde_golden_test.cc", {"IsRead"}},
       {82, "unit/state/registration_test.cc", {"AnotherKeyTypeIsRefused"}},
+      {84, kCommits, {"Row84CommitsUnderWayAtOnceCutListsOfTheirOwn"}},
       {88,
        "unit/serde/state_key_test.cc",
        {"DecodesToWhatWasEncoded", "DifferentPairsNeverShareBytesOrRanges"}},
@@ -81,6 +83,7 @@ const std::vector<CoveredRow>& CoveredRows() {
        {"SnapshotLosesExpiredValuesButNeverSeesOlderOnes",
         "SnapshotKeepsTheLiveVersionUnderAnExpiredOne",
         "OpenIteratorIsNotDisturbed"}},
+      {139, kCommits, {"Row139WhatIsRemovedMeanwhileIsStillInIt"}},
   };
   return rows;
 }
@@ -105,7 +108,6 @@ const std::vector<InapplicableRow>& InapplicableRows() {
       {78, "arrives with checkpoints; there is no JobManager storage"},
       {81, "there are no namespaces, so no serializer of theirs"},
       {83, "arrives with the changelog"},
-      {84, kCheckpoints},
       {85, kCheckpoints},
       {87, "State V2 has no counterpart"},
       {89, "keys have no key group in front: a shard has its own database"},
@@ -118,7 +120,6 @@ const std::vector<InapplicableRow>& InapplicableRows() {
       {129, kMigrates},
       {130, kMigrates},
       {131, kMigrates},
-      {139, kCheckpoints},
       {140, "arrives with rescaling"},
   };
   return rows;

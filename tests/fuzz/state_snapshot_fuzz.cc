@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "google/protobuf/stubs/logging.h"
 #include "mayfly/serde/internal/check.h"
+#include "state/snapshot_block.h"
 #include "state/snapshot_file.h"
 
 namespace {

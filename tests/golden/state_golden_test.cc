@@ -235,7 +235,8 @@ std::string WriteSnapshot(const std::string& path) {
       SnapshotWriter::Create(path, SnapshotRecord()).value();
   for (const auto& [key, value] : kStreakEntries) writer.Add(0, key, value);
   for (const auto& [key, value] : kRecentEntries) writer.Add(1, key, value);
-  if (!writer.Finish(Commit(), /*sync=*/false).ok()) std::abort();
+  writer.Seal(Commit(), /*sync=*/false);
+  if (!writer.Finish().ok()) std::abort();
   return ReadFile(path);
 }
 

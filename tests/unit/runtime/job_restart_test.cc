@@ -185,6 +185,25 @@ TEST_P(JobRestartTest, ShardsWithoutElementsDoNotLagBehind) {
   EXPECT_THAT(log_[0], HasSubstr("goes on after line 100 of"));
 }
 
+class HeapJobRestartTest : public JobFixture {};
+
+// The error comes when the commit is under way and records are processed again.
+TEST_F(HeapJobRestartTest, ACommitThatTheDiskRefusesEndsTheJobAndLosesNothing) {
+  options_.backend = BackendKind::kHeap;
+  const std::vector<std::string> lines = VisitLines(kLines);
+  WriteInput({lines.begin(), lines.begin() + kLines / 2});
+  ASSERT_THAT(RunJob(), IsOk());
+  WriteInput(lines);
+  const std::string snapshot =
+      options_.state_directory + "/shard-00000/snapshot.tmp";
+  std::filesystem::create_symlink("/dev/full", snapshot);
+  EXPECT_THAT(RunJob(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                 HasSubstr(snapshot)));
+  std::filesystem::remove(snapshot);
+  ASSERT_THAT(RunJob(), IsOk());
+  ExpectOutputFor(lines);
+}
+
 INSTANTIATE_TEST_SUITE_P(BackendsAndShards, JobRestartTest,
                          ::testing::Values(Setting{BackendKind::kHeap, 1},
                                            Setting{BackendKind::kHeap, 2},

@@ -205,7 +205,9 @@ TEST_P(SavepointTest, CaseC64CleanedFullSnapshotsHoldNothingExpired) {
   Must(shard_->Checkpoint(Path("checkpoint")).status());
   const auto saved = WriteSavepoint(Path("checkpoint"), Path("save"));
   ASSERT_THAT(saved, IsOk());
-  EXPECT_EQ(saved->keys_expired, 100u);
+  // On heap the commit has left them out already.
+  const bool from_heap = std::get<0>(GetParam()).kind == BackendKind::kHeap;
+  EXPECT_EQ(saved->keys_expired, from_heap ? 0u : 100u);
   const auto restored = RestoreShard(From({Path("save")}, 0), Target("there"));
   ASSERT_THAT(restored, IsOk());
   EXPECT_EQ(restored->keys_done, 100u);

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/testing/temp_directory.h"
+#include "state/snapshot_block.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -74,6 +75,12 @@ absl::StatusOr<Contents> ReadAll(const std::string& path) {
   return contents;
 }
 
+absl::Status Finish(SnapshotWriter& writer, const v1::CommitRecord& commit,
+                    bool sync = false) {
+  writer.Seal(commit, sync);
+  return writer.Finish();
+}
+
 std::string Slurp(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -91,7 +98,7 @@ class SnapshotFileTest : public ::testing::Test {
     writer->Add(0, "DTW", "one");
     writer->Add(0, "", "");
     writer->Add(1, std::string("a\0b", 3), "two");
-    ASSERT_THAT(writer->Finish(Commit(), sync), IsOk());
+    ASSERT_THAT(Finish(*writer, Commit(), sync), IsOk());
   }
 
   const TempDirectory directory_;
@@ -116,7 +123,7 @@ TEST_F(SnapshotFileTest, IsReadAsItWasWritten) {
 TEST_F(SnapshotFileTest, HoldsNoEntriesAtAll) {
   auto writer = SnapshotWriter::Create(path_, v1::ShardRecord());
   ASSERT_THAT(writer, IsOk());
-  ASSERT_THAT(writer->Finish(v1::CommitRecord(), false), IsOk());
+  ASSERT_THAT(Finish(*writer, v1::CommitRecord()), IsOk());
   EXPECT_THAT(ReadAll(path_), IsOkAndHolds(Contents()));
 }
 
@@ -140,10 +147,65 @@ TEST_F(SnapshotFileTest, HoldsManyBlocksOfStatesInTurns) {
   }
   writer->Add(2, "large", large);
   expected[2].emplace_back("large", large);
-  ASSERT_THAT(writer->Finish(Commit(), false), IsOk());
+  ASSERT_THAT(Finish(*writer, Commit()), IsOk());
   const auto contents = ReadAll(path_);
   ASSERT_THAT(contents, IsOk());
   EXPECT_TRUE(contents->states == expected);
+}
+
+// As they do when states that are saved are changed meanwhile.
+TEST_F(SnapshotFileTest, EntriesOfStatesInTurnsFillWholeBlocks) {
+  const auto size_of = [&](bool in_turns) {
+    auto writer = SnapshotWriter::Create(path_, Record());
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+      writer->Add(in_turns ? i % 2 : i / 1000, std::to_string(i % 2), "value");
+    }
+    EXPECT_THAT(Finish(*writer, Commit()), IsOk());
+    return std::filesystem::file_size(path_);
+  };
+  EXPECT_LT(size_of(/*in_turns=*/true), 2 * size_of(/*in_turns=*/false));
+}
+
+TEST_F(SnapshotFileTest, CarriesStatesOverFromAnotherSnapshot) {
+  const std::string old_path = directory_.Path("old");
+  Entries many;
+  {
+    auto old = SnapshotWriter::Create(old_path, Record());
+    ASSERT_THAT(old, IsOk());
+    for (int i = 0; i < 100'000; ++i) {
+      many.emplace_back(std::to_string(i), std::to_string(-i));
+      old->Add(1, many.back().first, many.back().second);
+    }
+    old->Add(2, "not", "carried");
+    ASSERT_THAT(Finish(*old, Commit()), IsOk());
+  }
+  const absl::StatusOr<SnapshotReader> old = SnapshotReader::Open(old_path);
+  ASSERT_THAT(old, IsOk());
+  auto writer = SnapshotWriter::Create(path_, Record());
+  ASSERT_THAT(writer, IsOk());
+  writer->Add(0, "new", "entry");
+  writer->CarryOver(1, *old);
+  ASSERT_THAT(Finish(*writer, Commit()), IsOk());
+  const auto contents = ReadAll(path_);
+  ASSERT_THAT(contents, IsOk());
+  EXPECT_THAT(contents->states,
+              ElementsAre(Entries{{"new", "entry"}}, many, IsEmpty()));
+}
+
+TEST_F(SnapshotFileTest, WhatCannotBeCarriedOverShowsInFinish) {
+  const std::string old_path = directory_.Path("old");
+  WriteSmall();
+  const std::string before = Slurp(path_);
+  Spill(old_path, before);
+  const absl::StatusOr<SnapshotReader> old = SnapshotReader::Open(old_path);
+  ASSERT_THAT(old, IsOk());
+  Spill(old_path, before.substr(0, before.size() / 2));
+  auto writer = SnapshotWriter::Create(path_, Record());
+  ASSERT_THAT(writer, IsOk());
+  writer->CarryOver(1, *old);
+  EXPECT_THAT(Finish(*writer, Commit()),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr(old_path)));
+  EXPECT_EQ(Slurp(path_), before);
 }
 
 TEST_F(SnapshotFileTest, ReplacesTheOldOneOnlyWhenItIsComplete) {
@@ -166,7 +228,7 @@ TEST_F(SnapshotFileTest, AFullDiskShowsInFinishAndLeavesTheOldOne) {
   auto writer = SnapshotWriter::Create(path_, Record());
   ASSERT_THAT(writer, IsOk());
   writer->Add(0, "key", "value");
-  EXPECT_THAT(writer->Finish(Commit(), false),
+  EXPECT_THAT(Finish(*writer, Commit()),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr(path_ + ".tmp")));
   EXPECT_EQ(Slurp(path_), before);

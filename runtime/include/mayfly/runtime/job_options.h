@@ -43,7 +43,9 @@ struct JobOptions {
 
   // A shard commits when this much time has passed or so many records, or when
   // its backend asks for it, whichever comes first; at the end; and on RocksDB
-  // every ten seconds while nothing comes.
+  // every ten seconds while nothing comes. On heap a commit goes on while
+  // records are processed, and the next one begins when it is complete: with
+  // millions of entries they come less often than this asks for.
   // Range: 1 ms to a day; 1 record or more.
   std::chrono::milliseconds commit_interval{1000};
   std::int64_t commit_records_max = 100'000;

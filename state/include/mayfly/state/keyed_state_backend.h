@@ -26,6 +26,7 @@
 #include "mayfly/state/aggregating_state.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/commit_progress.h"
 #include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/internal/aggregating_table.h"
 #include "mayfly/state/internal/backend_core.h"
@@ -144,6 +145,41 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
     return core_->Commit(position);
   }
 
+  // The same in two halves, between which the states can be used. What changes
+  // after the first is not in this commit and pending for the next. On heap the
+  // first half is short whatever the size of the state, and SetCurrentKey()
+  // goes on with the commit, a little at each record; on RocksDB it does all
+  // there is to do, and no commit is under way after it. Whoever closes the
+  // backend between the halves goes back to the commit before, as by a crash.
+  //
+  //   MAYFLY_RETURN_IF_ERROR(backend->BeginCommit(position));
+  //   ...  // Records; and when there are none:
+  //   if (backend->StepCommit() == CommitProgress::kReady) {
+  //     MAYFLY_RETURN_IF_ERROR(backend->FinishCommit());
+  //   }
+  //
+  // A commit that is under way already is finished first. Ends the validity of
+  // what states returned.
+  // Errors: as Commit(). If the commit under way fails, this one does not
+  // begin.
+  absl::Status BeginCommit(std::string_view position = {}) {
+    ++current_.changes;
+    return core_->BeginCommit(position);
+  }
+
+  // Whether a commit is under way.
+  bool committing() const { return core_->committing(); }
+
+  // Goes on with the commit under way, by a part of a table: some thousand
+  // entries, less than a millisecond. kReady if none is under way.
+  CommitProgress StepCommit() { return core_->StepCommit(); }
+
+  // Does all that is left of the commit under way and completes it; nothing if
+  // none is under way.
+  // Errors: as Commit(). The commit is given up then, and its changes are
+  // pending.
+  absl::Status FinishCommit() { return core_->FinishCommit(); }
+
   // Checks about `entries_max` entries of the states with a TTL, from where the
   // last call ended, and removes the expired: for when there is nothing else to
   // do, and for tests. A step is a part of a table, or a stretch of the
@@ -175,8 +211,8 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // Whether enough changes wait that a commit should not be put off.
   bool commit_due() const { return core_->commit_due(); }
 
-  // Whether there has been a commit, also in an earlier run; and what it was
-  // given.
+  // Whether there has been a complete commit, also in an earlier run; and what
+  // the last one was given.
   bool has_commit() const { return core_->has_commit(); }
   const std::string& committed_position() const {
     return core_->committed_position();

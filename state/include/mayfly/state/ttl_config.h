@@ -106,7 +106,8 @@ class StateTtlConfig {
   // Background clean-up that nobody asked for explicitly runs only if true.
   bool cleanup_in_background() const { return cleanup_in_background_; }
 
-  // Expired entries are left out of savepoints, once there are any.
+  // What has expired when a commit of the heap backend begins is left out of
+  // its snapshot; and out of savepoints, once there are any.
   bool cleanup_full_snapshot() const { return cleanup_full_snapshot_; }
 
   // The strategy asked for, or the backend's default; nullopt if off.

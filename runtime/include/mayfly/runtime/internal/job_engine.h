@@ -24,6 +24,7 @@
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/commit_progress.h"
 #include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/state_statistics.h"
 
@@ -71,8 +72,12 @@ class Shard {
   virtual absl::Status Process(const Batch& batch, std::string_view source,
                                SinkWriter& writer) = 0;
 
+  // As KeyedStateBackend::BeginCommit(), and so on.
   // Errors: of the backend.
-  virtual absl::Status Commit(std::string_view position) = 0;
+  virtual absl::Status BeginCommit(std::string_view position) = 0;
+  virtual bool committing() const = 0;
+  virtual CommitProgress StepCommit() = 0;
+  virtual absl::Status FinishCommit() = 0;
 
   virtual bool commit_due() const = 0;
 

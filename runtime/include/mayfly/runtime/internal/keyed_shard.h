@@ -63,8 +63,18 @@ class KeyedShard final : public Shard {
     return absl::OkStatus();
   }
 
-  absl::Status Commit(std::string_view position) override {
-    return operator_->backend().Commit(position);
+  absl::Status BeginCommit(std::string_view position) override {
+    return operator_->backend().BeginCommit(position);
+  }
+
+  bool committing() const override { return operator_->backend().committing(); }
+
+  CommitProgress StepCommit() override {
+    return operator_->backend().StepCommit();
+  }
+
+  absl::Status FinishCommit() override {
+    return operator_->backend().FinishCommit();
   }
 
   bool commit_due() const override { return operator_->backend().commit_due(); }

@@ -15,6 +15,7 @@
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/checkpoint.h"
 #include "mayfly/state/clean_up.h"
+#include "mayfly/state/commit_progress.h"
 #include "mayfly/state/disk_sweeper.h"
 #include "mayfly/state/internal/file_io.h"
 #include "mayfly/state/internal/loan.h"
@@ -68,7 +69,22 @@ class BackendCore {
   // failed. Nothing is lost by an error: the changes are still pending.
   absl::Status Commit(std::string_view position);
 
-  // What the last commit was given; empty before the first one.
+  // The same in parts. What changes from here on is not in the commit.
+  // Errors: as Commit(), of this one or of one under way, which is finished
+  // first; this one has not begun then.
+  absl::Status BeginCommit(std::string_view position);
+
+  // Whether a commit is under way.
+  bool committing() const { return next_commit_ != nullptr; }
+
+  // Does a part of the commit under way; kReady if there is none.
+  CommitProgress StepCommit();
+
+  // Completes the commit under way, if there is one.
+  // Errors: as Commit().
+  absl::Status FinishCommit();
+
+  // What the last complete commit was given; empty before the first one.
   const std::string& committed_position() const;
   bool has_commit() const;
 
@@ -83,10 +99,13 @@ class BackendCore {
   bool commit_due() const { return memory_.changed * 2 > memory_.limit; }
 
   // Does what is due between two records: evicts if the tables outgrew their
-  // bound, and takes the steps of incremental clean-up that the accesses so far
-  // are worth. Invalidates what reads returned.
+  // bound, goes on with a commit under way, and takes the steps of incremental
+  // clean-up that the accesses so far are worth. Invalidates what reads
+  // returned.
   void BeginRecord() {
     if (memory_.used > evict_above_) Evict();
+    if (committing()) [[unlikely]]
+      PayForWrite();
     for (State* const state : incremental_) {
       state->table->AddChecksDue(state->checks_per_record);
       if (state->table->checks_due() >= state->checks_wanted) {
@@ -167,8 +186,20 @@ class BackendCore {
   // Makes the directory's record on disk what record() is.
   virtual absl::Status SaveRecord() = 0;
 
-  // Makes the changes of all tables and `commit` durable as one step.
-  virtual absl::Status WriteCommit(v1::CommitRecord& commit) = 0;
+  // Begins to make the changes of all tables and `commit` durable, as one step.
+  // If it is_writing() afterwards the tables may change meanwhile, and what
+  // changes is not part of it; else only FinishWrite() is left.
+  virtual absl::Status BeginWrite(v1::CommitRecord& commit) = 0;
+  virtual bool is_writing() const { return false; }
+
+  // Does what one more record pays for; one step.
+  virtual void PayForWrite() {}
+  virtual void StepWrite() {}
+
+  virtual CommitProgress progress() const { return CommitProgress::kReady; }
+
+  // Does what is left of what has begun. After an error it is as if it had not.
+  virtual absl::Status FinishWrite() { return absl::OkStatus(); }
 
   // Errors: kUnavailable or kDataLoss if that fails.
   virtual absl::Status CompactStored() = 0;
@@ -215,6 +246,8 @@ class BackendCore {
   DirectoryLock lock_;
   std::unique_ptr<v1::ShardRecord> record_;
   std::unique_ptr<v1::CommitRecord> last_commit_;
+  // Null if no commit is under way.
+  std::unique_ptr<v1::CommitRecord> next_commit_;
   std::map<std::string, State> states_;
   // Those of which entries are checked for each access.
   std::vector<State*> incremental_;

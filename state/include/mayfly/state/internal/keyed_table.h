@@ -44,10 +44,14 @@ struct SegmentSweep {
 //   static void SweepSlot(Slot& slot, SegmentSweep& sweep);
 //   // Whether nothing is left in the slot, on heap.
 //   static bool IsVacant(const Slot& slot);
+//   // Visits the entries of a slot in their stored form, on heap.
+//   void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
+//                  const EntryVisitor& visit) const;
 //   // Over a store: forgets what is expired in the slot; true if that is all.
 //   bool SweepCached(const K& key, Slot& slot, TimestampMs purge_ms);
 //
-// and Slot has a member `bool used`. A step of clean-up takes a segment of
+// and Slot has the members `bool used` and `std::uint32_t saved`, the last save
+// that has it. A step of clean-up takes a segment of
 // kSegmentSlotsMax slots: few, if a slot holds many entries.
 // Threads: one.
 template <typename Table, typename K, typename Slot,
@@ -76,6 +80,19 @@ class KeyedTable : public StateTable {
     return slots_.SegmentCost(segment);
   }
 
+  void VisitSegment(std::size_t segment,
+                    const EntryVisitor& visit) const override {
+    EntryBytes bytes;
+    for (const auto& [key, slot] : slots_.segment(segment)) {
+      table().VisitSlot(key, slot, bytes, visit);
+    }
+  }
+
+  void SaveSegment(std::size_t segment) override {
+    slots_.ForEach(segment,
+                   [this](const K& key, Slot& slot) { Save(key, slot); });
+  }
+
   SweepCounts SweepSegment(std::size_t segment, TimestampMs purge_ms) override {
     return has_store() ? SweepCachedSegment(segment, purge_ms)
                        : SweepHeapSegment(segment, purge_ms);
@@ -96,17 +113,34 @@ class KeyedTable : public StateTable {
   HashedKey<K> hashed_key() const { return {key(), hash()}; }
   const CurrentKey<K>& current() const { return *current_; }
 
-  // The current key's slot; null if there is none.
+  // The current key's slot, for reading; null if there is none. Who changes it
+  // after all calls BeforeChange() first.
   Slot* FindSlot() { return slots_.Find(key(), hash()); }
 
-  // The current key's slot, and whether it is new.
+  // The current key's slot, for changing, and whether it is new.
   std::pair<Slot*, bool> FindOrInsertSlot() {
     const auto [slot, inserted] = slots_.FindOrInsert(key(), hash());
     if (inserted && has_store()) memory().used += MemoryOf(key(), *slot);
+    if (this->saving()) [[unlikely]] {
+      // One that was not there is none of the save's business.
+      if (inserted) slot->saved = this->save();
+      Save(key(), *slot);
+    }
     return {slot, inserted};
   }
 
-  void EraseSlot() { slots_.Erase(key(), hash()); }
+  // Has a save under way take the current key's slot as it is.
+  void BeforeChange(Slot& slot) {
+    if (this->saving()) [[unlikely]]
+      Save(key(), slot);
+  }
+
+  void EraseSlot() {
+    if (this->saving()) [[unlikely]] {
+      if (Slot* const slot = FindSlot()) Save(key(), *slot);
+    }
+    slots_.Erase(key(), hash());
+  }
 
   Slots& slots() { return slots_; }
   const Slots& slots() const { return slots_; }
@@ -119,6 +153,14 @@ class KeyedTable : public StateTable {
  private:
   static constexpr TimestampMs kUnknown =
       std::numeric_limits<TimestampMs>::min();
+
+  const Table& table() const { return static_cast<const Table&>(*this); }
+
+  // Apart from the changes, whose quick way it must not slow down.
+  [[gnu::noinline]] void Save(const K& key, Slot& slot) {
+    if (std::exchange(slot.saved, this->save()) == this->save()) return;
+    table().VisitSlot(key, slot, save_bytes_, this->save_visitor());
+  }
 
   SweepCounts SweepCachedSegment(std::size_t segment, TimestampMs purge_ms) {
     slots_.EraseIf(segment, [&](const K& key, Slot& slot) {
@@ -140,6 +182,7 @@ class KeyedTable : public StateTable {
                         purge_ms)) {
       return {};
     }
+    if (this->saving()) SaveSegment(segment);
     SegmentSweep sweep{.rule = rule, .purge_ms = purge_ms};
     slots_.EraseIf(segment, [&](const K&, Slot& slot) {
       Table::SweepSlot(slot, sweep);
@@ -158,6 +201,7 @@ class KeyedTable : public StateTable {
   // split off since has none yet.
   std::vector<TimestampMs> oldest_ms_;
   AdmissionFilter admission_;
+  EntryBytes save_bytes_;
 };
 
 }  // namespace mayfly::state_internal

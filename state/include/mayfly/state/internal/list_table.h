@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ struct ListSlot {
   std::size_t hidden_elements = 0;
   // Merge operands beneath, as far as is known.
   std::uint64_t merge_operands = 0;
+  // As KeyedTable has it.
+  std::uint32_t saved = 0;
   // `elements` is the whole list, not just what was added.
   bool complete = false;
   // What the store holds is wrong, not merely short of the new elements.
@@ -155,19 +158,6 @@ class ListTable final
     changes_.Clear();
   }
 
-  void VisitSegment(std::size_t segment,
-                    const EntryVisitor& visit) const override {
-    std::string key_bytes;
-    std::string list_bytes;
-    for (const auto& [key, slot] : this->slots().segment(segment)) {
-      key_bytes.clear();
-      list_bytes.clear();
-      Serializer<K>::Serialize(key, key_bytes);
-      EncodeElements(slot.elements, 0, list_bytes);
-      visit(key_bytes, list_bytes);
-    }
-  }
-
   absl::Status Load(std::string_view key_bytes,
                     std::string_view stored) override {
     MAYFLY_ASSIGN_OR_RETURN(const K key,
@@ -216,6 +206,15 @@ class ListTable final
   }
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return slot.elements.empty(); }
+
+  void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
+                 const EntryVisitor& visit) const {
+    bytes.key.clear();
+    bytes.value.clear();
+    Serializer<K>::Serialize(key, bytes.key);
+    EncodeElements(slot.elements, 0, bytes.value);
+    visit(bytes.key, bytes.value);
+  }
 
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     std::erase_if(slot.elements, [&](const Element& element) {
@@ -302,6 +301,7 @@ class ListTable final
     // Whether what is visible differs from what stays in the list.
     const bool apart = (policy().return_expired ? expired : hidden) > 0;
     if (apart) shown_ = slot.elements;
+    if (expired > 0 || refresh) this->BeforeChange(slot);
     if (expired > 0) RemoveExpired(slot);
     if (refresh) Refresh(slot, now_ms);
     if (apart) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ struct MapSlot {
   absl::flat_hash_map<UK, MapEntry<UV>, absl::Hash<UK>> entries;
   // Entries that differ from what the store holds.
   std::uint32_t changed_entries = 0;
+  // As KeyedTable has it.
+  std::uint32_t saved = 0;
   // What this slot has added to the account of changes.
   std::size_t changed_bytes = 0;
   // The store holds no entry that is not in `entries`, or none that counts.
@@ -101,6 +104,7 @@ class MapTable final
     const auto recalled = BeginCall();
     if (!has_store()) {
       if (Slot* slot = this->FindSlot()) {
+        this->BeforeChange(*slot);
         slot->entries.erase(key);
         EraseIfEmpty(*slot);
       }
@@ -204,23 +208,6 @@ class MapTable final
     scan_.reset();
   }
 
-  void VisitSegment(std::size_t segment,
-                    const EntryVisitor& visit) const override {
-    std::string prefix;
-    std::string key_bytes;
-    std::string value_bytes;
-    for (const auto& [key, slot] : this->slots().segment(segment)) {
-      MakePrefix(key, prefix);
-      for (const auto& [map_key, entry] : slot.entries) {
-        key_bytes = prefix;
-        value_bytes.clear();
-        Serializer<UK>::Serialize(map_key, key_bytes);
-        this->EncodeValue(entry.value, entry.timestamp_ms, value_bytes);
-        visit(key_bytes, value_bytes);
-      }
-    }
-  }
-
   absl::Status Load(std::string_view key_bytes,
                     std::string_view stored) override {
     MAYFLY_ASSIGN_OR_RETURN(auto decoded, DecodeMapEntry(key_bytes, stored));
@@ -285,6 +272,18 @@ class MapTable final
   }
   static bool IsVacant(const Slot& slot) { return slot.entries.empty(); }
 
+  void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
+                 const EntryVisitor& visit) const {
+    MakePrefix(key, bytes.prefix);
+    for (const auto& [map_key, entry] : slot.entries) {
+      bytes.key = bytes.prefix;
+      bytes.value.clear();
+      Serializer<UK>::Serialize(map_key, bytes.key);
+      this->EncodeValue(entry.value, entry.timestamp_ms, bytes.value);
+      visit(bytes.key, bytes.value);
+    }
+  }
+
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     const std::size_t removed =
         absl::erase_if(slot.entries, [&](const auto& entry) {
@@ -348,6 +347,7 @@ class MapTable final
       case ReadOutcome::kLive:
         break;
       case ReadOutcome::kRefresh:
+        this->BeforeChange(slot);
         entry.timestamp_ms = now_ms;
         MarkChanged(slot, at);
         break;
@@ -500,6 +500,7 @@ class MapTable final
 
   // Removes an entry of the current key's map and returns its value.
   UV RemoveEntry(Slot& slot, EntryIt at) {
+    this->BeforeChange(slot);
     UV removed = Exchange(slot, at->second, UV{});
     if (has_store()) {
       at->second.present = false;

@@ -70,6 +70,12 @@ class SegmentedMap {
     return erased;
   }
 
+  // Calls `visit(key, value)` for each entry of segment `i`.
+  template <typename Visit>
+  void ForEach(std::size_t i, Visit visit) {
+    for (auto& [key, value] : *segments_[i]) visit(key, value);
+  }
+
   // What a walk over segment `i` costs, in entries. Empty places are passed
   // sixteen at a time.
   std::size_t SegmentCost(std::size_t i) const {

@@ -1,6 +1,7 @@
 // A table with one entry a key: values and accumulators.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,8 @@ template <typename T>
 struct SingleSlot {
   T value{};
   TimestampMs timestamp_ms = 0;
+  // As KeyedTable has it.
+  std::uint32_t saved = 0;
   // False for a key that is to be deleted from the store.
   bool present = false;
   // Differs from what the store holds; it is in changes_.
@@ -58,19 +61,6 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
       }
     }
     changes_.Clear();
-  }
-
-  void VisitSegment(std::size_t segment,
-                    const EntryVisitor& visit) const override {
-    std::string key_bytes;
-    std::string value_bytes;
-    for (const auto& [key, slot] : this->slots().segment(segment)) {
-      key_bytes.clear();
-      value_bytes.clear();
-      Serializer<K>::Serialize(key, key_bytes);
-      this->EncodeValue(slot.value, slot.timestamp_ms, value_bytes);
-      visit(key_bytes, value_bytes);
-    }
   }
 
   absl::Status Load(std::string_view key_bytes,
@@ -123,6 +113,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
       MAYFLY_ASSIGN_OR_RETURN(const bool found, Fetch());
       if (found) slot = &InsertFetched();
     }
+    if (slot != nullptr) this->BeforeChange(*slot);
     // What a clock that has jumped hides is kept, and folded into.
     if (slot != nullptr && slot->present &&
         this->policy().OnRead(slot->timestamp_ms, now_ms) !=
@@ -167,6 +158,15 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return !slot.present; }
 
+  void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
+                 const EntryVisitor& visit) const {
+    bytes.key.clear();
+    bytes.value.clear();
+    Serializer<K>::Serialize(key, bytes.key);
+    this->EncodeValue(slot.value, slot.timestamp_ms, bytes.value);
+    visit(bytes.key, bytes.value);
+  }
+
   static void SweepSlot(Slot& slot, SegmentSweep& sweep) {
     if (!sweep.Removes(slot.timestamp_ms)) return;
     slot.present = false;
@@ -209,6 +209,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
       case ReadOutcome::kLive:
         break;
       case ReadOutcome::kRefresh:
+        this->BeforeChange(*slot);
         slot->timestamp_ms = now_ms;
         MarkChanged(*slot);
         break;
@@ -278,6 +279,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
 
   // Removes the current key's value and returns it.
   T Remove(Slot& slot) {
+    this->BeforeChange(slot);
     T removed = Exchange(slot, T{});
     if (this->has_store()) {
       slot.present = false;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -93,6 +94,13 @@ struct HashedKey {
 using EntryVisitor =
     std::function<void(std::string_view key, std::string_view value)>;
 
+// Room for the stored form of one entry, used again and again.
+struct EntryBytes {
+  std::string prefix;
+  std::string key;
+  std::string value;
+};
+
 // Threads: one.
 class StateTable {
  public:
@@ -120,6 +128,22 @@ class StateTable {
   virtual void VisitSegment(std::size_t segment,
                             const EntryVisitor& visit) const = 0;
 
+  // Begins to save the table as it is now, on heap: each entry goes to `visit`
+  // once, in its stored form, with the segment that it is in or before the
+  // entries of its key are first changed, whichever comes first. Complete once
+  // SaveSegment() has been called for each segment up to the last.
+  void BeginSave(EntryVisitor visit) {
+    ++save_;
+    save_visitor_ = std::move(visit);
+    saving_ = true;
+  }
+  virtual void SaveSegment(std::size_t segment) = 0;
+  // From here on changes cost nothing.
+  void EndSave() {
+    saving_ = false;
+    save_visitor_ = nullptr;
+  }
+
   // Takes an entry in its stored form, on restore.
   // Errors: kDataLoss if the bytes do not decode.
   virtual absl::Status Load(std::string_view key, std::string_view value) = 0;
@@ -145,6 +169,12 @@ class StateTable {
   const TableContext& context() const { return context_; }
 
  protected:
+  bool saving() const { return saving_; }
+  // Tells apart what has been saved and what not: the number of the save under
+  // way, of all the table's.
+  std::uint32_t save() const { return save_; }
+  const EntryVisitor& save_visitor() const { return save_visitor_; }
+
   void CountAccess() { checks_due_ += context_.checks_per_access; }
 
   // Expired entries that an access has met and removed.
@@ -219,6 +249,9 @@ class StateTable {
 
   TableContext context_;
   std::int64_t checks_due_ = 0;
+  bool saving_ = false;
+  std::uint32_t save_ = 0;
+  EntryVisitor save_visitor_;
   std::int64_t backdated_max_ms_ = 0;
 };
 
