@@ -1,0 +1,153 @@
+#include "mayfly/commands.h"
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "mayfly/report.h"
+#include "mayfly/serde/status_macros.h"
+#include "mayfly/shards.h"
+#include "mayfly/state/inspect.h"
+#include "mayfly/state/maintenance.h"
+#include "mayfly/state/savepoint.h"
+#include "nlohmann/json.hpp"
+
+namespace mayfly::tool {
+namespace {
+
+InspectOptions OptionsFor(const InspectArguments& arguments) {
+  InspectOptions options;
+  options.expired_in = {std::chrono::hours(1), std::chrono::hours(24),
+                        std::chrono::hours(24 * 7)};
+  if (!arguments.as_of_commit) {
+    options.processing_now_ms = SystemClock()->NowMs();
+  }
+  return options;
+}
+
+absl::Status InspectOneKey(const InspectArguments& arguments,
+                           const std::vector<std::string>& shards) {
+  std::vector<InspectedEntry> entries;
+  for (const std::string& shard : shards) {
+    MAYFLY_ASSIGN_OR_RETURN(std::vector<InspectedEntry> found,
+                            InspectKey(shard, arguments.state, arguments.key,
+                                       OptionsFor(arguments)));
+    std::ranges::move(found, std::back_inserter(entries));
+  }
+  std::cout << (arguments.json ? JsonOf(entries) : TextOf(entries));
+  return absl::OkStatus();
+}
+
+// Says now and then how far it is, on standard error.
+class ProgressLine {
+ public:
+  void operator()(const TransferProgress& progress) {
+    const double seconds = absl::ToDoubleSeconds(absl::Now() - start_);
+    if (seconds < next_) return;
+    next_ = seconds + 1;
+    const double rate = static_cast<double>(progress.keys_done) / seconds;
+    const double left =
+        progress.keys_total > progress.keys_done
+            ? static_cast<double>(progress.keys_total - progress.keys_done)
+            : 0;
+    std::cerr << absl::StrFormat(
+        "mayfly: %d of about %d keys, %.0f keys/s, about %.0f s left\n",
+        progress.keys_done, progress.keys_total, rate, left / rate);
+  }
+
+ private:
+  const absl::Time start_ = absl::Now();
+  double next_ = 1;
+};
+
+void PrintResult(const TransferProgress& progress, const std::string& to) {
+  std::cout << absl::StrFormat("%s: %d keys read, %d bytes, %d expired\n", to,
+                               progress.keys_done, progress.bytes_done,
+                               progress.keys_expired);
+}
+
+}  // namespace
+
+absl::Status Inspect(const InspectArguments& arguments) {
+  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
+                          ShardsOf(arguments.path));
+  if (arguments.by_key) return InspectOneKey(arguments, paths);
+  const InspectOptions options = OptionsFor(arguments);
+  std::vector<InspectedShard> shards;
+  for (const std::string& path : paths) {
+    MAYFLY_ASSIGN_OR_RETURN(InspectedShard shard, InspectShard(path, options));
+    if (!arguments.state.empty()) {
+      std::erase_if(shard.states, [&](const InspectedState& state) {
+        return state.name != arguments.state;
+      });
+    }
+    shards.push_back(std::move(shard));
+  }
+  std::cout << (arguments.json ? JsonOf(shards, options)
+                               : TextOf(shards, options));
+  return absl::OkStatus();
+}
+
+absl::Status Verify(const std::string& path, bool json) {
+  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> paths, ShardsOf(path));
+  nlohmann::json results = nlohmann::json::array();
+  std::size_t bad = 0;
+  for (const std::string& shard : paths) {
+    const absl::Status status = VerifyShard(shard);
+    if (!status.ok()) ++bad;
+    results.push_back(
+        {{"path", shard},
+         {"ok", status.ok()},
+         {"error", status.ok() ? "" : std::string(status.message())}});
+    if (json) continue;
+    std::cout << shard << ": "
+              << (status.ok() ? "good" : std::string(status.message())) << "\n";
+  }
+  if (json) std::cout << nlohmann::json{{"shards", results}}.dump(2) << "\n";
+  if (bad == 0) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(bad, " of ", paths.size(), " shards are not good"));
+}
+
+absl::Status Compact(const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> shards,
+                          ShardsOf(path));
+  for (const std::string& shard : shards) {
+    MAYFLY_RETURN_IF_ERROR(CompactShard(shard));
+    std::cout << shard << ": compacted\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Savepoint(const std::string& path, const std::string& file) {
+  MAYFLY_ASSIGN_OR_RETURN(const TransferProgress progress,
+                          WriteSavepoint(path, file,
+                                         {.on_progress = ProgressLine(),
+                                          .durability = Durability::kMachine}));
+  PrintResult(progress, file);
+  return absl::OkStatus();
+}
+
+absl::Status Restore(const std::vector<std::string>& sources,
+                     const std::string& directory, BackendKind backend,
+                     int shard, int shards) {
+  RestorePlan plan{.sources = sources, .shard = shard, .shards = shards};
+  // Who restores parts of several shards has a position of their own.
+  if (sources.size() > 1) plan.position = "";
+  BackendOptions target;
+  target.kind = backend;
+  target.directory = directory;
+  MAYFLY_ASSIGN_OR_RETURN(const TransferProgress progress,
+                          RestoreShard(plan, target,
+                                       {.on_progress = ProgressLine(),
+                                        .durability = Durability::kMachine}));
+  PrintResult(progress, directory);
+  return absl::OkStatus();
+}
+
+}  // namespace mayfly::tool

@@ -1,0 +1,40 @@
+// The commands of the tool. Each prints to standard output and returns what
+// went wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mayfly/state/backend_options.h"
+
+namespace mayfly::tool {
+
+struct InspectArguments {
+  std::string path;
+  // Only this state; all if it is empty.
+  std::string state;
+  // Serialised; of `state`. Only its entries are printed then.
+  std::string key;
+  bool by_key = false;
+  // What has expired is told by the clock of the commit, not by this machine's.
+  bool as_of_commit = false;
+  bool json = false;
+};
+
+absl::Status Inspect(const InspectArguments& arguments);
+
+// All shards are looked at, whatever is found in the first.
+// Errors: kDataLoss if any of them is damaged.
+absl::Status Verify(const std::string& path, bool json);
+
+absl::Status Compact(const std::string& path);
+
+// Of the one shard in `path`.
+absl::Status Savepoint(const std::string& path, const std::string& file);
+
+absl::Status Restore(const std::vector<std::string>& sources,
+                     const std::string& directory, BackendKind backend,
+                     int shard, int shards);
+
+}  // namespace mayfly::tool

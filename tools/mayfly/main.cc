@@ -1,0 +1,179 @@
+// mayfly: looks into stored state, checks it, and moves it.
+#include <algorithm>
+#include <cxxopts.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "mayfly/commands.h"
+
+namespace mayfly::tool {
+namespace {
+
+constexpr int kWrongUsage = 2;
+constexpr int kDamaged = 3;
+
+constexpr char kUsage[] = R"(usage: mayfly COMMAND ARGUMENTS
+
+  inspect PATH [--state=NAME [--key=TEXT | --key-hex=HEX]]
+               [--as-of-commit] [--json]
+      what is stored: states, their kinds, serializers and TTL, entries live and
+      expired, bytes, what expires when; or the entries of one key
+  verify PATH [--json]
+      reads all of it and checks checksums, structure and entries
+  compact PATH
+      rewrites the databases of a job that is stopped, so that what has expired
+      leaves the disk
+  savepoint DIRECTORY FILE
+      writes the state of one shard into a file for either backend
+  restore SOURCE... --to=DIRECTORY [--backend=rocksdb|heap]
+               [--shard=N --shards=N]
+      fills a shard's directory from savepoint files and shards' directories
+
+PATH is the state directory of a job, a checkpoint, a savepoint, a directory of
+these (the newest is taken), the directory of one shard, or a savepoint file.
+TEXT is a key of strings; other keys are given in hex, as their serializer
+writes them.
+
+exit code: 0 done; 1 failed; 2 wrong usage; 3 the state is damaged
+)";
+
+class UsageError : public std::exception {
+ public:
+  explicit UsageError(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
+cxxopts::Options Flags() {
+  cxxopts::Options options("mayfly");
+  auto add = options.add_options();
+  add("state", "", cxxopts::value<std::string>()->default_value(""));
+  add("key", "", cxxopts::value<std::string>());
+  add("key-hex", "", cxxopts::value<std::string>());
+  add("as-of-commit", "");
+  add("json", "");
+  add("to", "", cxxopts::value<std::string>());
+  add("backend", "", cxxopts::value<std::string>()->default_value("rocksdb"));
+  add("shard", "", cxxopts::value<int>()->default_value("0"));
+  add("shards", "", cxxopts::value<int>()->default_value("1"));
+  add("help", "");
+  add("arguments", "", cxxopts::value<std::vector<std::string>>());
+  options.parse_positional("arguments");
+  return options;
+}
+
+// Refuses flags that the command does not know.
+void Allow(const cxxopts::ParseResult& given,
+           const std::vector<std::string>& known) {
+  for (const cxxopts::KeyValue& flag : given.arguments()) {
+    if (flag.key() == "arguments") continue;
+    if (std::ranges::find(known, flag.key()) != known.end()) continue;
+    throw UsageError("--" + flag.key() + " is not a flag of this command");
+  }
+}
+
+void Expect(const std::vector<std::string>& arguments, std::size_t count,
+            const char* what) {
+  if (arguments.size() == count) return;
+  throw UsageError(absl::StrCat("this command takes ", what, ", and got ",
+                                arguments.size(), " arguments"));
+}
+
+BackendKind BackendOf(const std::string& name) {
+  if (name == "rocksdb") return BackendKind::kRocksdb;
+  if (name == "heap") return BackendKind::kHeap;
+  throw UsageError("--backend=" + name + ": give rocksdb or heap");
+}
+
+std::string BytesOfHex(const std::string& hex) {
+  const bool good =
+      hex.size() % 2 == 0 &&
+      hex.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  if (!good)
+    throw UsageError("--key-hex=" + hex + ": give pairs of hex digits");
+  return absl::HexStringToBytes(hex);
+}
+
+absl::Status RunInspect(const cxxopts::ParseResult& given,
+                        const std::vector<std::string>& paths) {
+  Allow(given, {"state", "key", "key-hex", "as-of-commit", "json"});
+  Expect(paths, 1, "one PATH");
+  InspectArguments arguments{.path = paths.front(),
+                             .state = given["state"].as<std::string>(),
+                             .as_of_commit = given.count("as-of-commit") > 0,
+                             .json = given.count("json") > 0};
+  if (given.count("key") > 0) arguments.key = given["key"].as<std::string>();
+  if (given.count("key-hex") > 0) {
+    arguments.key = BytesOfHex(given["key-hex"].as<std::string>());
+  }
+  arguments.by_key = given.count("key") + given.count("key-hex") > 0;
+  if (arguments.by_key && arguments.state.empty()) {
+    throw UsageError("--key needs --state");
+  }
+  return Inspect(arguments);
+}
+
+absl::Status RunCommand(const std::string& command,
+                        const cxxopts::ParseResult& given,
+                        const std::vector<std::string>& arguments) {
+  if (command == "inspect") return RunInspect(given, arguments);
+  if (command == "verify") {
+    Allow(given, {"json"});
+    Expect(arguments, 1, "one PATH");
+    return Verify(arguments[0], given.count("json") > 0);
+  }
+  if (command == "compact") {
+    Allow(given, {});
+    Expect(arguments, 1, "one PATH");
+    return Compact(arguments[0]);
+  }
+  if (command == "savepoint") {
+    Allow(given, {});
+    Expect(arguments, 2, "a DIRECTORY and a FILE");
+    return Savepoint(arguments[0], arguments[1]);
+  }
+  if (command == "restore") {
+    Allow(given, {"to", "backend", "shard", "shards"});
+    if (arguments.empty() || given.count("to") == 0) {
+      throw UsageError("restore takes one SOURCE or more, and --to=DIRECTORY");
+    }
+    return Restore(arguments, given["to"].as<std::string>(),
+                   BackendOf(given["backend"].as<std::string>()),
+                   given["shard"].as<int>(), given["shards"].as<int>());
+  }
+  throw UsageError("there is no command '" + command + "'; try --help");
+}
+
+int Main(int argc, char** argv) {
+  try {
+    cxxopts::Options flags = Flags();
+    const cxxopts::ParseResult given = flags.parse(argc, argv);
+    if (given.count("help") > 0 || given.count("arguments") == 0) {
+      (given.count("help") > 0 ? std::cout : std::cerr) << kUsage;
+      return given.count("help") > 0 ? 0 : kWrongUsage;
+    }
+    auto arguments = given["arguments"].as<std::vector<std::string>>();
+    const std::string command = arguments.front();
+    arguments.erase(arguments.begin());
+    const absl::Status status = RunCommand(command, given, arguments);
+    if (status.ok()) return 0;
+    std::cerr << "mayfly: " << status.message() << "\n";
+    return absl::IsDataLoss(status) ? kDamaged : 1;
+  } catch (const UsageError& error) {
+    std::cerr << "mayfly: " << error.what() << "\n";
+  } catch (const cxxopts::exceptions::exception& error) {
+    std::cerr << "mayfly: " << error.what() << "; try --help\n";
+  }
+  return kWrongUsage;
+}
+
+}  // namespace
+}  // namespace mayfly::tool
+
+int main(int argc, char** argv) { return mayfly::tool::Main(argc, argv); }
