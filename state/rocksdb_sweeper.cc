@@ -97,6 +97,7 @@ absl::Status RocksdbSweeper::AddTo(
     PurgePoint purge;
     if (state.ttl != nullptr) {
       purge = state.ttl->ReadPurgePoint().value_or(PurgePoint{});
+      use.purge_clock_ms = purge.now_ms;
       AddCleanup(state.ttl->counters(), statistics.cleanup);
       statistics.cleanup.sweeps = state.sweep->totals();
     }

@@ -209,10 +209,12 @@ TEST_P(DiskMonitorTest, TellsWhatIsThereAndWhenItExpires) {
               0.5, 0.05);
   EXPECT_EQ(use.expired_bytes_by[2], use.bytes);
   EXPECT_EQ(use.bytes_of_unknown_age, 0u);
+  EXPECT_EQ(use.purge_clock_ms, 60'000);
   EXPECT_EQ(Of(*shard_->monitor(), "list").disk.entries, 1000u);
   EXPECT_EQ(Of(*shard_->monitor(), "map").disk.entries, 1000u);
   // Without a TTL there are no times to tell of.
   EXPECT_EQ(Of(*shard_->monitor(), "plain").disk.entries, 0u);
+  EXPECT_EQ(Of(*shard_->monitor(), "plain").disk.purge_clock_ms, kNeverExpires);
 
   // Files know the second, not the millisecond.
   shard_.clock().SetMs(kTtlMs + 2'000);

@@ -29,6 +29,9 @@ struct StateDiskUse {
   std::vector<std::uint64_t> expired_bytes_by = {};
   // Last access of the oldest; kNeverExpires if there is none.
   TimestampMs oldest_ms = kNeverExpires;
+  // What compactions and sweeps go by: the time of the last commit. Its age is
+  // how far they lag behind; kNeverExpires without a TTL.
+  TimestampMs purge_clock_ms = kNeverExpires;
   // Of files of which the times are not known, since they cannot be read or
   // were written by something else.
   std::uint64_t bytes_of_unknown_age = 0;
