@@ -65,7 +65,9 @@ absl::Status ShardRunner::Run() {
     Work work;
     switch (queue_.Pop(wait_max, work)) {
       case PopResult::kItem:
-        MAYFLY_RETURN_IF_ERROR(Process(work));
+        MAYFLY_RETURN_IF_ERROR(work.capture != nullptr
+                                   ? CaptureInto(*work.capture)
+                                   : Process(work));
         break;
       case PopResult::kTimeout:
         MAYFLY_RETURN_IF_ERROR(WaitedInVain(wait_max));
@@ -102,6 +104,24 @@ absl::Status ShardRunner::Process(const Work& work) {
   }
   if (CommitDue()) MAYFLY_RETURN_IF_ERROR(Commit());
   return CleanUpIfIdle();
+}
+
+// A capture that fails is the capture's trouble; a commit that does is ours.
+absl::Status ShardRunner::CaptureInto(Capture& capture) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (uncommitted_ || !has_commit_) MAYFLY_RETURN_IF_ERROR(Commit());
+  CapturedShard captured{.position = position_};
+  absl::StatusOr<CheckpointFiles> files =
+      shard_->Checkpoint(capture.ShardDirectory(number_));
+  if (!files.ok()) {
+    capture.Add(number_, files.status());
+    return absl::OkStatus();
+  }
+  captured.files = *std::move(files);
+  captured.pause = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin);
+  capture.Add(number_, std::move(captured));
+  return absl::OkStatus();
 }
 
 // The wall clock goes on although nothing comes, and so must what goes by it.
@@ -145,6 +165,7 @@ absl::Status ShardRunner::Commit() {
                           writer_->Flush(plan_.options.durability));
   position_.set_output_bytes(output_bytes);
   MAYFLY_RETURN_IF_ERROR(shard_->Commit(position_.SerializeAsString()));
+  has_commit_ = true;
   ++commits_;
   uncommitted_ = false;
   uncommitted_records_ = 0;

@@ -15,19 +15,23 @@
 #include "mayfly/serde/clock.h"
 #include "mayfly/v1/job.pb.h"
 #include "runtime/bounded_queue.h"
+#include "runtime/capture.h"
 #include "runtime/interval_timer.h"
 #include "runtime/mutex.h"
 
 namespace mayfly::runtime_internal {
 
-// What a shard has to do with a stretch of the input. The batch is empty if
-// none of it is the shard's; where the stretch ends is worth knowing even so.
+// What a shard has to do: with a stretch of the input, or at a barrier. The
+// batch is empty if none of the stretch is the shard's; where the stretch ends
+// is worth knowing even so.
 struct Work {
+  // Null at a barrier, where there is nothing but `capture`.
   std::unique_ptr<Batch> batch;
   SourcePosition end;
   // Malformed lines of the input up to there.
   std::uint64_t malformed_lines = 0;
   bool input_done = false;
+  std::shared_ptr<Capture> capture = nullptr;
 };
 
 // What others may know of a running shard.
@@ -75,6 +79,7 @@ class ShardRunner {
 
  private:
   absl::Status Process(const Work& work);
+  absl::Status CaptureInto(Capture& capture);
   absl::Status WaitedInVain(std::chrono::milliseconds waited);
   absl::Status CleanUpIfIdle();
   bool CommitDue();
