@@ -31,9 +31,11 @@ std::vector<ShardReport> ReportsOf(const ShardRunners& shards) {
 }
 
 InputReader::InputReader(const JobPlan& plan, const TtlClock& clock,
-                         const ShardRunners& shards)
+                         const ShardRunners& shards,
+                         CheckpointCoordinator* checkpoints)
     : plan_(plan),
       shards_(shards),
+      checkpoints_(checkpoints),
       router_(plan.make_router()),
       malformed_(plan, clock),
       progress_(plan, clock),
@@ -43,6 +45,8 @@ absl::Status InputReader::Start() {
   std::uint64_t records = 0;
   for (const auto& shard : shards_) {
     done_lines_.push_back(shard->position().input_lines());
+    all_done_bytes_ =
+        std::max(all_done_bytes_, shard->position().input_bytes());
     records += shard->position().records();
   }
   const v1::ShardPosition& last =
@@ -56,20 +60,38 @@ absl::Status InputReader::Start() {
 }
 
 absl::Status InputReader::Run(const std::atomic<bool>& stop) {
-  while (!at_end_ && !stop.load(std::memory_order_relaxed)) {
+  while (!at_end_ && !MayStop(stop)) {
     MAYFLY_ASSIGN_OR_RETURN(const SourceRead read, ReadLine());
     at_end_ = read == SourceRead::kEnd;
-    if (at_end_ || (read != SourceRead::kIdle && !StretchIsFull())) continue;
-    if (!HandOver()) return absl::OkStatus();
-    if (progress_.Due()) {
-      progress_.Report(position_, malformed_.count(), ReportsOf(shards_));
-    }
+    idle_ = read == SourceRead::kIdle;
+    if (at_end_ || (!idle_ && !StretchIsFull())) continue;
+    if (!HandOver() || !PassBarrier(/*is_last=*/false)) return absl::OkStatus();
+    if (progress_.Due()) ReportProgress();
     if (clock_watch_.Due()) clock_watch_.Look(ReportsOf(shards_));
   }
-  if (!HandOver()) return absl::OkStatus();
+  if (!HandOver() || !PassBarrier(/*is_last=*/true)) return absl::OkStatus();
   for (const auto& shard : shards_) shard->queue().Close();
   malformed_.Finish();
   return absl::OkStatus();
+}
+
+// What is captured on stop must be of one place of the input, which the shards
+// reach soon, unless nothing comes.
+bool InputReader::MayStop(const std::atomic<bool>& stop) const {
+  return stop.load(std::memory_order_relaxed) &&
+         (idle_ || checkpoints_ == nullptr || !checkpoints_->on_stop() ||
+          position_.bytes >= all_done_bytes_);
+}
+
+void InputReader::ReportProgress() {
+  CheckpointReport checkpoints;
+  CheckpointReport savepoints;
+  if (checkpoints_ != nullptr) {
+    checkpoints = checkpoints_->checkpoints();
+    savepoints = checkpoints_->savepoints();
+  }
+  progress_.Report(position_, malformed_.count(), ReportsOf(shards_),
+                   checkpoints, savepoints);
 }
 
 absl::StatusOr<SourceRead> InputReader::ReadLine() {
@@ -122,6 +144,16 @@ bool InputReader::HandOver() {
   }
   handed_over_ = position_;
   return true;
+}
+
+bool InputReader::PassBarrier(bool is_last) {
+  if (checkpoints_ == nullptr) return true;
+  if (!is_last && position_.bytes < all_done_bytes_) return true;
+  const std::shared_ptr<Capture> capture = checkpoints_->Begin(is_last);
+  return capture == nullptr ||
+         std::ranges::all_of(shards_, [&](const auto& shard) {
+           return shard->queue().Push(Work{.capture = capture});
+         });
 }
 
 }  // namespace mayfly::runtime_internal

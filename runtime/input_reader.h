@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "mayfly/runtime/internal/job_engine.h"
 #include "mayfly/serde/clock.h"
+#include "runtime/checkpoint_coordinator.h"
 #include "runtime/clock_watch.h"
 #include "runtime/malformed_lines.h"
 #include "runtime/progress_reporter.h"
@@ -25,8 +26,9 @@ std::vector<ShardReport> ReportsOf(const ShardRunners& shards);
 class InputReader {
  public:
   // Lifetime: all of these outlive the reader.
+  // `checkpoints` may be null.
   InputReader(const JobPlan& plan, const TtlClock& clock,
-              const ShardRunners& shards);
+              const ShardRunners& shards, CheckpointCoordinator* checkpoints);
 
   // Goes to the smallest position that a shard has committed.
   // Errors: of the source.
@@ -50,19 +52,30 @@ class InputReader {
   // Reads a line and routes it.
   absl::StatusOr<SourceRead> ReadLine();
   bool StretchIsFull() const;
+  bool MayStop(const std::atomic<bool>& stop) const;
 
   // Gives every shard its part of what was read since the last time; false if
   // a queue was cancelled.
   bool HandOver();
 
+  // Gives every shard the barrier of a checkpoint if one is due; false if a
+  // queue was cancelled.
+  bool PassBarrier(bool is_last);
+
+  void ReportProgress();
+
   const JobPlan& plan_;
   const ShardRunners& shards_;
+  CheckpointCoordinator* const checkpoints_;
   const std::unique_ptr<LineRouter> router_;
   MalformedLines malformed_;
   ProgressReporter progress_;
   ClockWatch clock_watch_;
   // Lines that each shard had done when reading started.
   std::vector<std::uint64_t> done_lines_;
+  // From there on all shards are at the same place.
+  std::uint64_t all_done_bytes_ = 0;
+  bool idle_ = false;
   SourceLine line_;
   SourcePosition start_;
   SourcePosition position_;

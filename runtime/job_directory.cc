@@ -7,13 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/record_file.h"
-#include "mayfly/v1/job.pb.h"
 #include "runtime/output_file.h"
 
 namespace mayfly::runtime_internal {
 namespace {
 
 constexpr char kRecordFile[] = "/JOB.mayfly";
+constexpr char kCaptures[] = "/captures";
+constexpr char kShardPrefix[] = "shard-";
 
 // The version this program writes, and the newest it reads.
 constexpr std::uint32_t kFormatVersion = 1;
@@ -49,44 +50,104 @@ absl::Status Damaged(const std::string& path, const char* what) {
                    "; give a new directory to start anew"));
 }
 
-absl::Status WriteRecord(const std::string& path, const JobOptions& options) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path + "/" + Numbered("shard-", 0), ignored)) {
-    return Damaged(path, "has shards and no JOB.mayfly");
-  }
-  v1::JobRecord record;
-  record.set_format_version(kFormatVersion);
-  record.set_name(options.name);
-  record.set_shards(static_cast<std::uint32_t>(options.shards));
-  return state_internal::WriteRecordFile(
-      path + kRecordFile, record, options.durability == Durability::kMachine);
-}
+std::string RecordPath(const std::string& path) { return path + kRecordFile; }
 
 }  // namespace
 
-absl::StatusOr<JobDirectory> JobDirectory::Open(const JobOptions& options) {
+absl::StatusOr<std::optional<v1::JobRecord>> JobDirectory::Look(
+    const JobOptions& options) {
   const std::string& path = options.state_directory;
-  if (path.empty()) return JobDirectory("", {});
-  MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path));
-  MAYFLY_ASSIGN_OR_RETURN(auto lock,
-                          state_internal::DirectoryLock::Acquire(path));
+  if (path.empty()) return std::nullopt;
   v1::JobRecord record;
   const absl::Status read =
-      state_internal::ReadRecordFile(path + kRecordFile, record);
+      state_internal::ReadRecordFile(RecordPath(path), record);
+  std::error_code ignored;
   if (absl::IsNotFound(read)) {
-    MAYFLY_RETURN_IF_ERROR(WriteRecord(path, options));
-    return JobDirectory(path, std::move(lock));
+    if (std::filesystem::exists(path + "/" + Numbered(kShardPrefix, 0),
+                                ignored)) {
+      return Damaged(path, "has shards and no JOB.mayfly");
+    }
+    return std::nullopt;
   }
   if (absl::IsDataLoss(read) || (read.ok() && record.format_version() == 0)) {
     return Damaged(path, "has a JOB.mayfly that cannot be read");
   }
   MAYFLY_RETURN_IF_ERROR(read);
+  // A restore that was broken off may be begun anew with other shards.
+  if (!record.restoring_from().empty() && !options.restore_from.empty()) {
+    record.set_shards(static_cast<std::uint32_t>(options.shards));
+  }
   MAYFLY_RETURN_IF_ERROR(CheckRecord(record, path, options));
-  return JobDirectory(path, std::move(lock));
+  if (record.restoring_from().empty()) return record;
+  if (!options.restore_from.empty()) return std::nullopt;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "state directory '", path, "' was being restored from '",
+      record.restoring_from(),
+      "' when the job was ended; start it with that to restore from once "
+      "more, or give a new directory to start anew"));
+}
+
+absl::StatusOr<JobDirectory> JobDirectory::Open(const JobOptions& options) {
+  const std::string& path = options.state_directory;
+  const bool sync = options.durability == Durability::kMachine;
+  if (path.empty()) return JobDirectory("", sync, {});
+  MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path));
+  MAYFLY_ASSIGN_OR_RETURN(auto lock,
+                          state_internal::DirectoryLock::Acquire(path));
+  MAYFLY_ASSIGN_OR_RETURN(std::optional<v1::JobRecord> record, Look(options));
+  JobDirectory directory(path, sync, std::move(lock));
+  MAYFLY_RETURN_IF_ERROR(state_internal::RemoveAll(path + kCaptures));
+  if (record) {
+    directory.record_ = *std::move(record);
+  } else {
+    MAYFLY_RETURN_IF_ERROR(directory.Begin(options));
+  }
+  return directory;
+}
+
+absl::Status JobDirectory::Begin(const JobOptions& options) {
+  record_.set_format_version(kFormatVersion);
+  record_.set_name(options.name);
+  record_.set_shards(static_cast<std::uint32_t>(options.shards));
+  record_.set_restoring_from(options.restore_from);
+  MAYFLY_RETURN_IF_ERROR(WriteRecord());
+  return is_restoring() ? RemoveShards() : absl::OkStatus();
+}
+
+absl::Status JobDirectory::FinishRestore(
+    std::vector<std::uint64_t> retired_output_bytes) {
+  record_.clear_restoring_from();
+  record_.mutable_retired_output_bytes()->Assign(retired_output_bytes.begin(),
+                                                 retired_output_bytes.end());
+  return WriteRecord();
+}
+
+absl::Status JobDirectory::AbandonRestore() {
+  MAYFLY_RETURN_IF_ERROR(RemoveShards());
+  return state_internal::RemoveAll(RecordPath(path_));
+}
+
+absl::Status JobDirectory::RemoveShards() const {
+  std::error_code error;
+  for (const std::filesystem::directory_entry& entry :
+       std::filesystem::directory_iterator(path_, error)) {
+    if (!entry.path().filename().string().starts_with(kShardPrefix)) continue;
+    MAYFLY_RETURN_IF_ERROR(state_internal::RemoveAll(entry.path().string()));
+  }
+  return error ? state_internal::FileError(error.value(), "list", path_)
+               : absl::OkStatus();
+}
+
+absl::Status JobDirectory::WriteRecord() const {
+  return state_internal::WriteRecordFile(RecordPath(path_), record_, sync_);
 }
 
 std::string JobDirectory::ShardDirectory(int shard) const {
-  return path_.empty() ? "" : path_ + "/" + Numbered("shard-", shard);
+  return path_.empty() ? "" : path_ + "/" + Numbered(kShardPrefix, shard);
+}
+
+std::string JobDirectory::CaptureDirectory(std::uint64_t number) const {
+  return absl::StrCat(path_, kCaptures, "/", number);
 }
 
 }  // namespace mayfly::runtime_internal

@@ -1,35 +1,77 @@
 // The state directory of a job: what it is of, and one directory a shard.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mayfly/runtime/job_options.h"
 #include "mayfly/state/internal/file_io.h"
+#include "mayfly/v1/job.pb.h"
 
 namespace mayfly::runtime_internal {
 
-// Threads: one.  Lifetime: holds the directory's lock.
+// Threads: one, const methods any.  Lifetime: holds the directory's lock.
 class JobDirectory {
  public:
+  // What the directory says of the job that it holds, which is the one of the
+  // options; nullopt if it holds none. Changes nothing.
+  // Errors: kFailedPrecondition if it is of another job, of another number of
+  // shards or of a newer version; kDataLoss if it is damaged; as
+  // state_internal::FileError().
+  static absl::StatusOr<std::optional<v1::JobRecord>> Look(
+      const JobOptions& options);
+
   // Locks the directory, made if need be, and makes sure that what lies in it
   // is of this job. Without a path nothing is kept.
+  //
+  // One that holds no job yet, or one whose restore was broken off, is made
+  // ready for `restore_from` if that is given: it then is_restoring(), and is
+  // neither new nor whole for anybody else before FinishRestore().
   // Errors: kInvalidArgument if a file is in the way; kFailedPrecondition if
-  // the directory is in use, or of another job, of another number of shards or
-  // of a newer version; kDataLoss if it is damaged; as
-  // state_internal::FileError().
+  // the directory is in use, or if a restore was broken off and there is no
+  // `restore_from`; as Look().
   static absl::StatusOr<JobDirectory> Open(const JobOptions& options);
+
+  bool is_restoring() const { return !record_.restoring_from().empty(); }
+
+  // All shards are there. The parts of the output that have no shard any more
+  // have these lengths.
+  // Errors: as state_internal::FileError().
+  absl::Status FinishRestore(std::vector<std::uint64_t> retired_output_bytes);
+
+  // Removes what was restored: the directory holds no job again.
+  // Errors: as state_internal::FileError().
+  absl::Status AbandonRestore();
 
   // Empty if nothing is kept.
   std::string ShardDirectory(int shard) const;
 
+  // Where shards leave what they have captured. A crash may leave something
+  // there; Open() removes it.
+  std::string CaptureDirectory(std::uint64_t number) const;
+
+  std::vector<std::uint64_t> retired_output_bytes() const {
+    return {record_.retired_output_bytes().begin(),
+            record_.retired_output_bytes().end()};
+  }
+
  private:
-  JobDirectory(std::string path, state_internal::DirectoryLock lock)
-      : path_(std::move(path)), lock_(std::move(lock)) {}
+  JobDirectory(std::string path, bool sync, state_internal::DirectoryLock lock)
+      : path_(std::move(path)), sync_(sync), lock_(std::move(lock)) {}
+
+  absl::Status Begin(const JobOptions& options);
+  absl::Status RemoveShards() const;
+  absl::Status WriteRecord() const;
 
   std::string path_;
+  bool sync_;
   state_internal::DirectoryLock lock_;
+  v1::JobRecord record_;
 };
 
 }  // namespace mayfly::runtime_internal

@@ -14,10 +14,13 @@
 #include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
+#include "runtime/checkpoint_coordinator.h"
 #include "runtime/input_reader.h"
 #include "runtime/job_directory.h"
+#include "runtime/job_restore.h"
 #include "runtime/job_totals.h"
 #include "runtime/mutex.h"
+#include "runtime/restore_meter.h"
 #include "runtime/shard_runner.h"
 
 namespace mayfly::runtime_internal {
@@ -33,9 +36,10 @@ std::string NameOf(int shard) { return absl::StrCat("shard ", shard); }
 
 class JobEngine {
  public:
-  explicit JobEngine(JobPlan& plan)
+  JobEngine(JobPlan& plan, JobRequests& requests)
       : plan_(plan),
         options_(plan.options),
+        requests_(requests),
         clock_(options_.processing_clock != nullptr ? options_.processing_clock
                                                     : SystemClock()) {}
   JobEngine(const JobEngine&) = delete;
@@ -50,20 +54,19 @@ class JobEngine {
   absl::Status Prepare() {
     MAYFLY_RETURN_IF_ERROR(plan_.source->Open());
     MAYFLY_RETURN_IF_ERROR(CheckApart());
-    MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(options_.shards));
-    MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
+    MAYFLY_RETURN_IF_ERROR(OpenDirectory());
+    MAYFLY_ASSIGN_OR_RETURN(
+        checkpoints_,
+        CheckpointCoordinator::Open(plan_, *directory_, *clock_, requests_));
     MAYFLY_RETURN_IF_ERROR(OpenShards());
-    reader_.emplace(plan_, *clock_, shards_);
+    reader_.emplace(plan_, *clock_, shards_, checkpoints_.get());
     MAYFLY_RETURN_IF_ERROR(reader_->Start());
     if (reader_->start().bytes > 0) LogRestart();
-    for (int shard = 0; shard < options_.shards; ++shard) {
-      MAYFLY_RETURN_IF_ERROR(shards_[shard]->OpenOutput());
-    }
-    return absl::OkStatus();
+    return OpenOutputs();
   }
 
   // Reads on this thread, while each shard works on one of its own.
-  absl::Status Work(const std::atomic<bool>& stop) {
+  absl::Status Work() {
     MAYFLY_RETURN_IF_ERROR(StartSweeps());
     const absl::Status started =
         GuardedCall("starting a thread for each shard", [this] {
@@ -79,12 +82,21 @@ class JobEngine {
     Fail(started);
     if (started.ok()) {
       Fail(GuardedCall("the source or a callback",
-                       [&] { return reader_->Run(stop); }));
+                       [&] { return reader_->Run(requests_.stop); }));
     }
     JoinThreads();
     if (sweeps_) sweeps_->Stop();
-    MutexLock lock(mutex_);
-    return first_error_;
+    if (checkpoints_ != nullptr) checkpoints_->Finish();
+    {
+      MutexLock lock(mutex_);
+      if (!first_error_.ok()) return first_error_;
+    }
+    if (checkpoints_ == nullptr || checkpoints_->last_savepoint().ok()) {
+      return absl::OkStatus();
+    }
+    return Annotate(checkpoints_->last_savepoint(),
+                    "stopped and committed, but without the savepoint that was "
+                    "to be written");
   }
 
   JobSummary Summary() const {
@@ -102,6 +114,10 @@ class JobEngine {
     summary.late_elements = totals.late_elements;
     summary.states = std::move(totals.states);
     if (sweeps_) summary.swept = sweeps_->totals();
+    if (checkpoints_ != nullptr) {
+      summary.checkpoints = checkpoints_->checkpoints();
+      summary.savepoints = checkpoints_->savepoints();
+    }
     for (int shard = 0; shard < options_.shards; ++shard) {
       const ShardReport report = shards_[shard]->report();
       summary.shards.push_back({.directory = directory_->ShardDirectory(shard),
@@ -137,7 +153,47 @@ class JobEngine {
         "' is input and output, or holds both; give another output"));
   }
 
-  absl::Status OpenShards() {
+  // Restores into a directory that holds no job yet, if asked to.
+  absl::Status OpenDirectory() {
+    RestoreMeter meter(plan_, *clock_, requests_.stop);
+    MAYFLY_ASSIGN_OR_RETURN(const std::optional<v1::JobRecord> record,
+                            JobDirectory::Look(options_));
+    std::optional<JobRestore> restore;
+    int parts = options_.shards;
+    if (record) {
+      parts += record->retired_output_bytes_size();
+    } else if (!options_.restore_from.empty()) {
+      MAYFLY_ASSIGN_OR_RETURN(restore, JobRestore::Find(plan_, meter));
+      parts += static_cast<int>(restore->retired_output_bytes().size());
+    }
+    MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(parts));
+    MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
+    if (directory_->is_restoring() != restore.has_value()) {
+      return absl::UnavailableError(absl::StrCat(
+          "state directory '", options_.state_directory,
+          "' was changed by another process meanwhile; start again"));
+    }
+    if (restore) return Restore(*restore);
+    if (!options_.restore_from.empty()) {
+      plan_.log(absl::StrCat("job '", options_.name, "' goes on with '",
+                             options_.state_directory,
+                             "' and passes by what it was to be restored from, "
+                             "'",
+                             options_.restore_from, "'"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Restore(const JobRestore& restore) {
+    absl::Status status = restore.FillShards(MakeBackendOptions(), *directory_);
+    if (status.ok()) {
+      return directory_->FinishRestore(restore.retired_output_bytes());
+    }
+    directory_->AbandonRestore().IgnoreError();
+    return status;
+  }
+
+  BackendOptions MakeBackendOptions() {
     BackendOptions backend;
     backend.kind = options_.backend;
     backend.durability = options_.durability;
@@ -148,6 +204,11 @@ class JobEngine {
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
       backend.storage = StorageResources::Create({});
     }
+    return backend;
+  }
+
+  absl::Status OpenShards() {
+    BackendOptions backend = MakeBackendOptions();
     for (int shard = 0; shard < options_.shards; ++shard) {
       backend.directory = directory_->ShardDirectory(shard);
       shards_.push_back(std::make_unique<ShardRunner>(plan_, shard, *clock_));
@@ -156,6 +217,25 @@ class JobEngine {
       }
       was_complete_ &= shards_.back()->position().input_done();
       records_before_ += shards_.back()->position().records();
+    }
+    return absl::OkStatus();
+  }
+
+  // Also of shards that the job has no more, whose lines are the job's still.
+  absl::Status OpenOutputs() {
+    for (const auto& shard : shards_) {
+      MAYFLY_RETURN_IF_ERROR(shard->OpenOutput());
+    }
+    const std::vector<std::uint64_t> retired =
+        directory_->retired_output_bytes();
+    const int parts = options_.shards + static_cast<int>(retired.size());
+    for (int part = options_.shards; part < parts; ++part) {
+      MAYFLY_RETURN_IF_ERROR(
+          plan_.sink
+              ->OpenShard(
+                  part, parts,
+                  retired[static_cast<std::size_t>(part - options_.shards)])
+              .status());
     }
     return absl::OkStatus();
   }
@@ -207,9 +287,12 @@ class JobEngine {
 
   JobPlan& plan_;
   const JobOptions& options_;
+  JobRequests& requests_;
   const std::shared_ptr<const TtlClock> clock_;
   std::optional<JobDirectory> directory_;
   ShardRunners shards_;
+  // Used by the shards' threads, and by the reader.
+  std::unique_ptr<CheckpointCoordinator> checkpoints_;
   std::optional<InputReader> reader_;
   std::optional<SweepScheduler> sweeps_;
   // As the last run left it.
@@ -235,8 +318,7 @@ absl::Status CheckParts(
   return absl::OkStatus();
 }
 
-absl::StatusOr<JobSummary> RunJob(JobPlan& plan,
-                                  const std::atomic<bool>& stop) {
+absl::StatusOr<JobSummary> RunJob(JobPlan& plan, JobRequests& requests) {
   MAYFLY_RETURN_IF_ERROR(Validate(plan.options));
   if (std::exchange(plan.started, true)) {
     return absl::FailedPreconditionError(
@@ -245,11 +327,11 @@ absl::StatusOr<JobSummary> RunJob(JobPlan& plan,
                      "again"));
   }
   if (plan.log == nullptr) plan.log = LogToStandardError;
-  JobEngine engine(plan);
+  JobEngine engine(plan, requests);
   absl::Status status =
       GuardedCall("the source, the sink or a callback", [&]() -> absl::Status {
         MAYFLY_RETURN_IF_ERROR(engine.Prepare());
-        return engine.Work(stop);
+        return engine.Work();
       });
   if (!status.ok()) {
     return Annotate(status, absl::StrCat("job '", plan.options.name, "'"));

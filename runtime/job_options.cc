@@ -27,6 +27,41 @@ absl::Status OutOfRange(const char* field, const Value& value,
       absl::StrCat("JobOptions.", field, " is ", value, "; give ", range));
 }
 
+absl::Status CheckCheckpoints(const JobOptions& options) {
+  if (options.savepoint_on_stop && options.savepoint_directory.empty()) {
+    return OutOfRange("savepoint_directory", "empty",
+                      "a directory for the savepoint on stop");
+  }
+  if (options.checkpoints) {
+    const CheckpointOptions& checkpoints = *options.checkpoints;
+    if (checkpoints.directory.empty()) {
+      return OutOfRange("checkpoints.directory", "empty", "a directory");
+    }
+    if (checkpoints.directory == options.savepoint_directory) {
+      return OutOfRange("savepoint_directory",
+                        absl::StrCat("'", options.savepoint_directory, "'"),
+                        "another directory than checkpoints.directory");
+    }
+    if (checkpoints.interval &&
+        *checkpoints.interval < std::chrono::milliseconds(1)) {
+      return OutOfRange("checkpoints.interval",
+                        absl::StrCat(checkpoints.interval->count(), " ms"),
+                        "1 ms or more, or nullopt for none");
+    }
+    if (checkpoints.keep < 1) {
+      return OutOfRange("checkpoints.keep", checkpoints.keep, "1 or more");
+    }
+  }
+  if (options.state_directory.empty() &&
+      (options.checkpoints || !options.savepoint_directory.empty() ||
+       !options.restore_from.empty())) {
+    return OutOfRange(
+        "state_directory", "empty",
+        "a directory, as checkpoints, savepoints and restores need one");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Validate(const JobOptions& options) {
@@ -56,6 +91,7 @@ absl::Status Validate(const JobOptions& options) {
     return OutOfRange("statistics_visits_max", options.statistics_visits_max,
                       "1 or more");
   }
+  MAYFLY_RETURN_IF_ERROR(CheckCheckpoints(options));
   if (options.disk_sweeps) {
     MAYFLY_RETURN_IF_ERROR(Validate(*options.disk_sweeps));
   }

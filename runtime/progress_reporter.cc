@@ -21,7 +21,9 @@ bool ProgressReporter::Due() {
 
 void ProgressReporter::Report(const SourcePosition& position,
                               std::uint64_t malformed_lines,
-                              const std::vector<ShardReport>& reports) {
+                              const std::vector<ShardReport>& reports,
+                              const CheckpointReport& checkpoints,
+                              const CheckpointReport& savepoints) {
   const TimestampMs now_ms = clock_.NowMs();
   timer_.Restart(now_ms);
   JobTotals totals = TotalsOf(reports);
@@ -41,6 +43,8 @@ void ProgressReporter::Report(const SourcePosition& position,
   progress.late_elements = totals.late_elements;
   progress.watermark_ms = totals.watermark_ms;
   progress.states = std::move(totals.states);
+  progress.checkpoints = checkpoints;
+  progress.savepoints = savepoints;
   plan_.on_progress(progress);
 }
 

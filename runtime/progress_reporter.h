@@ -24,7 +24,9 @@ class ProgressReporter {
   bool Due();
 
   void Report(const SourcePosition& position, std::uint64_t malformed_lines,
-              const std::vector<ShardReport>& reports);
+              const std::vector<ShardReport>& reports,
+              const CheckpointReport& checkpoints = {},
+              const CheckpointReport& savepoints = {});
 
   // Since this was made; 0 at least, whatever happened to the clock.
   std::chrono::milliseconds elapsed() const;

@@ -24,6 +24,12 @@ constexpr std::chrono::milliseconds kIdleCommit{10'000};
 // So long it leaves the thread alone that writes its commit on heap.
 constexpr std::chrono::milliseconds kWriterWait{1};
 
+std::chrono::milliseconds MillisecondsSince(
+    std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin);
+}
+
 }  // namespace
 
 ShardRunner::ShardRunner(const JobPlan& plan, int number, const TtlClock& clock)
@@ -46,6 +52,7 @@ absl::Status ShardRunner::Open(const BackendOptions& options) {
         "the position of the last commit cannot be read; give a new state "
         "directory to start anew");
   }
+  committed_ = position_;
   late_before_ = position_.late_elements();
   Publish();
   return absl::OkStatus();
@@ -66,7 +73,9 @@ absl::Status ShardRunner::Run() {
     Work work;
     switch (queue_.Pop(wait_max, work)) {
       case PopResult::kItem:
-        MAYFLY_RETURN_IF_ERROR(Process(work));
+        MAYFLY_RETURN_IF_ERROR(work.capture != nullptr
+                                   ? BeginCapture(work.capture)
+                                   : Process(work));
         break;
       case PopResult::kTimeout:
         MAYFLY_RETURN_IF_ERROR(WaitedInVain(wait_max));
@@ -121,6 +130,38 @@ absl::Status ShardRunner::Process(const Work& work) {
   return CleanUpIfIdle();
 }
 
+// What is captured is a commit of all that came before the barrier. On heap the
+// shard works on until that is complete.
+absl::Status ShardRunner::BeginCapture(std::shared_ptr<Capture> capture) {
+  MAYFLY_RETURN_IF_ERROR(FinishCommit());
+  const auto begin = std::chrono::steady_clock::now();
+  capture_ = std::move(capture);
+  capture_pause_ = std::chrono::milliseconds(0);
+  if (!uncommitted_ && has_commit_) {
+    FinishCapture();
+    return absl::OkStatus();
+  }
+  MAYFLY_RETURN_IF_ERROR(BeginCommit());
+  capture_pause_ += MillisecondsSince(begin);
+  return absl::OkStatus();
+}
+
+// A capture that fails is the capture's trouble; a commit that does is ours.
+void ShardRunner::FinishCapture() {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::shared_ptr<Capture> capture = std::exchange(capture_, nullptr);
+  absl::StatusOr<CheckpointFiles> files =
+      shard_->Checkpoint(capture->ShardDirectory(number_));
+  if (!files.ok()) {
+    capture->Add(number_, files.status());
+    return;
+  }
+  capture->Add(number_, CapturedShard{.position = committed_,
+                                      .files = *std::move(files),
+                                      .pause = capture_pause_ +
+                                               MillisecondsSince(begin)});
+}
+
 // The wall clock goes on although nothing comes, and so must what goes by it.
 absl::Status ShardRunner::WaitedInVain(std::chrono::milliseconds waited) {
   idle_ += waited;
@@ -166,6 +207,7 @@ absl::Status ShardRunner::BeginCommit() {
   MAYFLY_ASSIGN_OR_RETURN(const std::uint64_t output_bytes,
                           writer_->Flush(plan_.options.durability));
   position_.set_output_bytes(output_bytes);
+  committed_ = position_;
   MAYFLY_RETURN_IF_ERROR(shard_->BeginCommit(position_.SerializeAsString()));
   uncommitted_ = false;
   uncommitted_records_ = 0;
@@ -198,6 +240,8 @@ absl::Status ShardRunner::FinishCommit() {
 // What was begun is committed now.
 absl::Status ShardRunner::NoteCommit() {
   ++commits_;
+  has_commit_ = true;
+  if (capture_ != nullptr) FinishCapture();
   const TimestampMs now_ms = clock_.NowMs();
   if (plan_.on_progress == nullptr || !count_timer_.Due(now_ms)) {
     return absl::OkStatus();

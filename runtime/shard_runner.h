@@ -15,19 +15,23 @@
 #include "mayfly/serde/clock.h"
 #include "mayfly/v1/job.pb.h"
 #include "runtime/bounded_queue.h"
+#include "runtime/capture.h"
 #include "runtime/interval_timer.h"
 #include "runtime/mutex.h"
 
 namespace mayfly::runtime_internal {
 
-// What a shard has to do with a stretch of the input. The batch is empty if
-// none of it is the shard's; where the stretch ends is worth knowing even so.
+// What a shard has to do: with a stretch of the input, or at a barrier. The
+// batch is empty if none of the stretch is the shard's; where the stretch ends
+// is worth knowing even so.
 struct Work {
+  // Null at a barrier, where there is nothing but `capture`.
   std::unique_ptr<Batch> batch;
   SourcePosition end;
   // Malformed lines of the input up to there.
   std::uint64_t malformed_lines = 0;
   bool input_done = false;
+  std::shared_ptr<Capture> capture = nullptr;
 };
 
 // What others may know of a running shard.
@@ -75,6 +79,8 @@ class ShardRunner {
 
  private:
   absl::Status Process(const Work& work);
+  absl::Status BeginCapture(std::shared_ptr<Capture> capture);
+  void FinishCapture();
   absl::Status WaitedInVain(std::chrono::milliseconds waited);
   absl::Status CleanUpIfIdle();
   std::chrono::milliseconds WaitMax() const;
@@ -95,6 +101,11 @@ class ShardRunner {
 
   bool has_commit_ = false;
   v1::ShardPosition position_;
+  // That of the last commit, or of the one under way.
+  v1::ShardPosition committed_;
+  // Waits for the commit under way; and for how long the shard was held up.
+  std::shared_ptr<Capture> capture_;
+  std::chrono::milliseconds capture_pause_{0};
   // The position has moved since the last commit began.
   bool uncommitted_ = false;
   // Clean-up has removed something since the last commit.

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <string_view>
+#include <system_error>
 
 #include "absl/cleanup/cleanup.h"
 #include "mayfly/serde/status_macros.h"
@@ -78,6 +80,18 @@ absl::Status SyncDirectory(const std::string& path) {
   const absl::Cleanup close_fd = [fd] { ::close(fd); };
   if (::fsync(fd) != 0) return FileError(errno, "sync", path);
   return absl::OkStatus();
+}
+
+absl::Status SyncTree(const std::string& path) {
+  namespace fs = std::filesystem;
+  MAYFLY_RETURN_IF_ERROR(SyncDirectory(path));
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(path, error), end;
+       !error && at != end; at.increment(error)) {
+    if (!at->is_directory(error)) continue;
+    MAYFLY_RETURN_IF_ERROR(SyncDirectory(at->path().string()));
+  }
+  return error ? FileError(error.value(), "list", path) : absl::OkStatus();
 }
 
 }  // namespace mayfly::state_internal

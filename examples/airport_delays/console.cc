@@ -59,6 +59,18 @@ void AppendWork(const mayfly::JobSummary& summary, std::string& text) {
                                                : " malformed lines\n");
 }
 
+void AppendTaken(const char* what, const mayfly::CheckpointReport& report,
+                 std::string& text) {
+  if (report.taken > 0) {
+    absl::StrAppend(&text, "  newest ", what, " is ", report.newest, ", ",
+                    Size(report.newest_bytes), "\n");
+  }
+  if (report.failed > 0) {
+    absl::StrAppend(&text, "  ", report.failed, " ", what,
+                    report.failed == 1 ? "" : "s", " failed\n");
+  }
+}
+
 void AppendPlaces(const Flags& flags, const mayfly::JobSummary& summary,
                   std::string& text) {
   std::uint64_t output_bytes = 0;
@@ -75,11 +87,17 @@ void AppendPlaces(const Flags& flags, const mayfly::JobSummary& summary,
     absl::StrAppend(&text, ", ", summary.shards.size(), " parts");
   }
   absl::StrAppend(&text, ", ", Size(output_bytes), "\n");
+  AppendTaken("checkpoint", summary.checkpoints, text);
+  AppendTaken("savepoint", summary.savepoints, text);
 }
 
 }  // namespace
 
 std::string FormatProgress(const mayfly::JobProgress& progress) {
+  if (progress.restore) {
+    return absl::StrFormat("%6.1f s  %s", Seconds(progress.elapsed),
+                           progress.restore->ToString());
+  }
   std::string text = absl::StrFormat(
       "%6.1f s  %s records, %s a second, %s", Seconds(progress.elapsed),
       Grouped(progress.records),

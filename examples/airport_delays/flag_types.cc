@@ -12,7 +12,7 @@ namespace {
 
 constexpr absl::string_view kUnlimited = "unlimited";
 constexpr std::chrono::milliseconds kIntervalMax = std::chrono::hours(24);
-constexpr int kShardsMax = 1000;
+constexpr int kCountMax = 1000;
 
 std::string_view ToStd(absl::string_view text) {
   return {text.data(), text.size()};
@@ -61,18 +61,16 @@ std::string AbslUnparseFlag(Interval interval) {
   return FormatDuration(interval.value);
 }
 
-bool AbslParseFlag(absl::string_view text, Shards* shards, std::string* error) {
-  if (absl::SimpleAtoi(text, &shards->value) && shards->value >= 1 &&
-      shards->value <= kShardsMax) {
+bool AbslParseFlag(absl::string_view text, Count* count, std::string* error) {
+  if (absl::SimpleAtoi(text, &count->value) && count->value >= 1 &&
+      count->value <= kCountMax) {
     return true;
   }
-  *error = absl::StrCat("must be a number from 1 to ", kShardsMax);
+  *error = absl::StrCat("must be a number from 1 to ", kCountMax);
   return false;
 }
 
-std::string AbslUnparseFlag(Shards shards) {
-  return absl::StrCat(shards.value);
-}
+std::string AbslUnparseFlag(Count count) { return absl::StrCat(count.value); }
 
 bool AbslParseFlag(absl::string_view text, Limit* limit, std::string* error) {
   if (text == kUnlimited) {

@@ -92,12 +92,12 @@ bool AbslParseFlag(absl::string_view text, Interval* interval,
                    std::string* error);
 std::string AbslUnparseFlag(Interval interval);
 
-// Into how many parts the job is cut.
-struct Shards {
+// How many of something: 1 or more.
+struct Count {
   int value = 1;
 };
-bool AbslParseFlag(absl::string_view text, Shards* shards, std::string* error);
-std::string AbslUnparseFlag(Shards shards);
+bool AbslParseFlag(absl::string_view text, Count* count, std::string* error);
+std::string AbslUnparseFlag(Count count);
 
 // How often something may happen; nullopt for as often as it likes.
 struct Limit {

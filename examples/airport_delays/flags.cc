@@ -17,9 +17,9 @@
 #include "airport_delays/flag_types.h"
 
 using airport_delays::Choice;
+using airport_delays::Count;
 using airport_delays::Interval;
 using airport_delays::Limit;
-using airport_delays::Shards;
 using airport_delays::Ttl;
 
 ABSL_FLAG(std::string, input, "-", "file of flights; - is standard input");
@@ -43,7 +43,7 @@ ABSL_FLAG(Choice<mayfly::StateVisibility>, visibility,
           "with rocksdb the latter depends on when the database compacts");
 ABSL_FLAG(Choice<mayfly::BackendKind>, backend, {mayfly::BackendKind::kRocksdb},
           "where it lives: rocksdb, on disk, or heap, in memory");
-ABSL_FLAG(Shards, shards, {2},
+ABSL_FLAG(Count, shards, {2},
           "parts that the airports are dealt out to, each with a thread");
 ABSL_FLAG(Interval, commit_interval, {std::chrono::seconds(1)},
           "time between two commits; a restart goes on from the last one");
@@ -51,15 +51,41 @@ ABSL_FLAG(Limit, max_malformed, {},
           "malformed lines to pass over; the job fails at one more");
 ABSL_FLAG(Interval, progress_interval, {std::chrono::seconds(1)},
           "time between two lines of progress");
+ABSL_FLAG(std::string, checkpoint_dir, "",
+          "directory of copies of the state that outlive --state-dir; none if\n"
+          "empty. The signal USR1 has one taken at once");
+ABSL_FLAG(Interval, checkpoint_interval, {std::chrono::minutes(10)},
+          "time between two of them");
+ABSL_FLAG(Count, checkpoint_keep, {3}, "so many of the newest are kept");
+ABSL_FLAG(
+    std::string, savepoint_on_stop, "",
+    "directory of savepoints: one is written when the job stops, for any\n"
+    "--backend and any number of --shards; none if empty");
+ABSL_FLAG(std::string, restore_from, "",
+          "checkpoint, savepoint, or directory of them, to begin with if\n"
+          "--state-dir holds nothing yet");
 
 namespace airport_delays {
 namespace {
 
 // As --help lists them.
-constexpr const char* kNames[] = {
-    "input",  "output",          "state-dir",     "ttl",
-    "time",   "update",          "visibility",    "backend",
-    "shards", "commit-interval", "max-malformed", "progress-interval"};
+constexpr const char* kNames[] = {"input",
+                                  "output",
+                                  "state-dir",
+                                  "ttl",
+                                  "time",
+                                  "update",
+                                  "visibility",
+                                  "backend",
+                                  "shards",
+                                  "commit-interval",
+                                  "max-malformed",
+                                  "progress-interval",
+                                  "checkpoint-dir",
+                                  "checkpoint-interval",
+                                  "checkpoint-keep",
+                                  "savepoint-on-stop",
+                                  "restore-from"};
 
 // C++ has no dash in names.
 absl::CommandLineFlag& Find(absl::string_view name) {
@@ -115,6 +141,21 @@ absl::Status Set(const std::vector<absl::string_view>& arguments) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCheckpoints(const mayfly::JobOptions& job) {
+  if (job.checkpoints &&
+      job.checkpoints->directory == job.savepoint_directory) {
+    return Refuse("savepoint-on-stop", job.savepoint_directory,
+                  "must be another directory than --checkpoint-dir");
+  }
+  if (job.state_directory.empty() &&
+      (job.checkpoints || job.savepoint_on_stop || !job.restore_from.empty())) {
+    return Refuse("state-dir", "",
+                  "must be a directory for --checkpoint-dir, "
+                  "--savepoint-on-stop and --restore-from to be of use");
+  }
+  return absl::OkStatus();
+}
+
 // What no flag can tell by itself.
 absl::Status Check(const Flags& flags) {
   if (flags.input.empty()) {
@@ -129,7 +170,20 @@ absl::Status Check(const Flags& flags) {
     return Refuse("state-dir", "",
                   "must be a directory, or use --backend=heap as well");
   }
-  return absl::OkStatus();
+  return CheckCheckpoints(flags.job);
+}
+
+void SetCheckpoints(mayfly::JobOptions& job) {
+  const std::string directory = absl::GetFlag(FLAGS_checkpoint_dir);
+  if (!directory.empty()) {
+    job.checkpoints = mayfly::CheckpointOptions{
+        .directory = directory,
+        .interval = absl::GetFlag(FLAGS_checkpoint_interval).value,
+        .keep = absl::GetFlag(FLAGS_checkpoint_keep).value};
+  }
+  job.savepoint_directory = absl::GetFlag(FLAGS_savepoint_on_stop);
+  job.savepoint_on_stop = !job.savepoint_directory.empty();
+  job.restore_from = absl::GetFlag(FLAGS_restore_from);
 }
 
 }  // namespace
@@ -174,6 +228,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv) {
   flags.job.backend = absl::GetFlag(FLAGS_backend).value;
   flags.job.commit_interval = absl::GetFlag(FLAGS_commit_interval).value;
   flags.job.malformed_lines_max = absl::GetFlag(FLAGS_max_malformed).value;
+  SetCheckpoints(flags.job);
   status = Check(flags);
   if (!status.ok()) return status;
   return flags;

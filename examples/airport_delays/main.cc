@@ -23,6 +23,8 @@ using DelayJob = mayfly::Job<std::string, Flight, Report>;
 
 constexpr int kFailed = 1;
 constexpr int kBadFlags = 2;
+// As a shell has it for a program that a signal ended.
+constexpr int kSignalled = 128;
 
 // For the signal handler alone.
 DelayJob* running_job = nullptr;
@@ -35,6 +37,8 @@ void StopOnSignal(int signal) {
   stop_signal = signal;
   running_job->RequestStop();
 }
+
+void CheckpointOnSignal(int) { running_job->RequestCheckpoint(); }
 
 // [snippet: ttl]
 absl::StatusOr<mayfly::StateTtlConfig> MakeTtl(const Flags& flags) {
@@ -66,9 +70,11 @@ absl::StatusOr<mayfly::JobSummary> Run(const Flags& flags) {
   running_job = &job;
   std::signal(SIGINT, StopOnSignal);
   std::signal(SIGTERM, StopOnSignal);
+  std::signal(SIGUSR1, CheckpointOnSignal);
   absl::StatusOr<mayfly::JobSummary> summary = job.Run();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGUSR1, SIG_IGN);
   return summary;
 }
 
@@ -85,13 +91,14 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<mayfly::JobSummary> summary = Run(*flags);
   if (!summary.ok()) {
     std::cerr << "airport_delays: " << summary.status().message() << std::endl;
-    return kFailed;
+    return absl::IsCancelled(summary.status()) && stop_signal != 0
+               ? kSignalled + stop_signal
+               : kFailed;
   }
   // Standard output is for reports, if that is where they go.
   (flags->output == "-" ? std::cerr : std::cout)
       << FormatSummary(*flags, *summary);
-  // As a shell has it for a program that a signal ended.
-  return summary->complete ? 0 : 128 + stop_signal;
+  return summary->complete ? 0 : kSignalled + stop_signal;
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlag{"--commit-interval=0", {"=0: ", "1ms to 24h"}},
         BadFlag{"--progress-interval=1w", {"=1w: ", "1ms to 24h"}},
         BadFlag{"--max-malformed=-1", {"=-1: ", "unlimited"}},
+        BadFlag{"--checkpoint-keep=0", {"=0: ", "1 to 1000"}},
+        BadFlag{"--checkpoint-interval=1w", {"=1w: ", "1ms to 24h"}},
         BadFlag{"--input=", {"--input=: ", "standard input"}},
         BadFlag{"--output=", {"--output=: ", "standard output"}},
         BadFlag{"--state-dir=", {"--state-dir=: ", "--backend=heap"}}));
@@ -83,7 +85,10 @@ TEST(Flags, HelpListsThemWithTheirDefaults) {
        {"--input=-\n", "--output=-\n", "--state-dir=airport_delays.state\n",
         "--ttl=3h\n", "--time=event\n", "--backend=rocksdb\n", "--shards=2\n",
         "--update=write\n", "--visibility=never\n", "--commit-interval=1s\n",
-        "--max-malformed=unlimited\n", "--progress-interval=1s\n"}) {
+        "--max-malformed=unlimited\n", "--progress-interval=1s\n",
+        "--checkpoint-dir=\n", "--checkpoint-interval=10m\n",
+        "--checkpoint-keep=3\n", "--savepoint-on-stop=\n",
+        "--restore-from=\n"}) {
     EXPECT_THAT(result.out, HasSubstr(flag));
   }
 }

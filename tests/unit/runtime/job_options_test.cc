@@ -84,6 +84,47 @@ TEST(JobOptionsTest, CommitsHaveARange) {
       Names("statistics_visits_max", "0"));
 }
 
+TEST(JobOptionsTest, CheckpointsHaveAPlaceAndARange) {
+  const auto with = [](CheckpointOptions checkpoints) {
+    return With([&](JobOptions& options) {
+      options.savepoint_directory = "/savepoints";
+      options.checkpoints = std::move(checkpoints);
+    });
+  };
+  EXPECT_THAT(with({.directory = "/checkpoints"}), IsOk());
+  EXPECT_THAT(with({.directory = "/c", .interval = std::nullopt}), IsOk());
+  EXPECT_THAT(with({}), Names("checkpoints.directory", "empty"));
+  EXPECT_THAT(with({.directory = "/savepoints"}),
+              Names("savepoint_directory", "'/savepoints'"));
+  EXPECT_THAT(
+      with({.directory = "/c", .interval = std::chrono::milliseconds(0)}),
+      Names("checkpoints.interval", "0 ms"));
+  EXPECT_THAT(with({.directory = "/c", .keep = 0}),
+              Names("checkpoints.keep", "0"));
+}
+
+TEST(JobOptionsTest, WithoutADirectoryThereIsNothingToCopyOrToRestore) {
+  const auto with = [](const std::function<void(JobOptions&)>& change) {
+    return With([&](JobOptions& options) {
+      options.state_directory = "";
+      options.backend = BackendKind::kHeap;
+      change(options);
+    });
+  };
+  EXPECT_THAT(with([](JobOptions& options) {
+                options.checkpoints = CheckpointOptions{.directory = "/c"};
+              }),
+              Names("state_directory", "empty"));
+  EXPECT_THAT(with([](JobOptions& options) { options.restore_from = "/c"; }),
+              Names("state_directory", "empty"));
+  EXPECT_THAT(
+      with([](JobOptions& options) { options.savepoint_directory = "/s"; }),
+      Names("state_directory", "empty"));
+  EXPECT_THAT(
+      With([](JobOptions& options) { options.savepoint_on_stop = true; }),
+      Names("savepoint_directory", "empty"));
+}
+
 TEST(JobOptionsTest, ThoseOfRocksdbAndOfSweepsAreCheckedToo) {
   EXPECT_THAT(
       With([](JobOptions& options) { options.rocksdb.background_jobs = 0; }),

@@ -47,6 +47,25 @@ MalformedLine Line(std::uint64_t number) {
   return {.file = "in.ndjson", .line = number, .reason = "no key"};
 }
 
+TEST(RestoreProgressTest, SaysHowFarItIsAndHowLongItWillTake) {
+  RestoreProgress progress{.source = "/ckpt/checkpoint-00007",
+                           .step = RestoreStep::kChecking,
+                           .done = 12'000'000,
+                           .total = 400'000'000,
+                           .per_second = 90e6,
+                           .left = std::chrono::milliseconds(4311)};
+  EXPECT_EQ(progress.ToString(),
+            "checking /ckpt/checkpoint-00007: 12 of 400 MB, 90 a second, 4 s "
+            "left");
+  progress.step = RestoreStep::kLoading;
+  progress.done = 5;
+  progress.total = 20;
+  progress.per_second = 3;
+  EXPECT_EQ(progress.ToString(),
+            "loading /ckpt/checkpoint-00007: 5 of about 20 keys, 3 a second, "
+            "4 s left");
+}
+
 class MalformedLinesTest : public ::testing::Test {
  protected:
   MalformedLinesTest() {

@@ -15,7 +15,6 @@
 // would have been.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -43,7 +42,7 @@ namespace mayfly {
 // Threads: Run() works on the thread that calls it and on one more a shard.
 // What is given to From(), KeyBy() and WithTimestamps(), and the callbacks, are
 // called on the first; each function, and the line serializer, on its shard's.
-// RequestStop() may be called on any, and in a signal handler.
+// The Request...() may be called on any, and in a signal handler.
 // Errors: what is given may throw; Run() then returns kInternal.
 template <Serializable K, typename In, typename Out>
 class Job {
@@ -120,8 +119,11 @@ class Job {
   // Errors: kInvalidArgument for options out of range or parts that are
   // missing; of the source, the sink, the state directory and the function,
   // naming the shard, and the line if there is one; kInternal if something
-  // that was given threw; kResourceExhausted beyond malformed_lines_max. An
-  // error leaves each shard at its last commit, and the next run goes on there.
+  // that was given threw; kResourceExhausted beyond malformed_lines_max;
+  // kCancelled if it was asked to stop while its state was restored; of the
+  // savepoint on stop. A checkpoint that fails is logged and counted, and the
+  // job goes on. An error leaves each shard at its last commit, and the next
+  // run goes on there.
   absl::StatusOr<JobSummary> Run() {
     MAYFLY_RETURN_IF_ERROR(CheckComplete());
     MAYFLY_RETURN_IF_ERROR(Validate(event_time_));
@@ -139,12 +141,24 @@ class Job {
                                           : std::optional(event_time_),
           function_factory_, serializer_);
     };
-    return runtime_internal::RunJob(plan_, stop_);
+    return runtime_internal::RunJob(plan_, requests_);
   }
 
   // Has the job read no further, finish what it has read, commit, and return.
   // Safe in a signal handler.
-  void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
+  void RequestStop() { requests_.stop.store(true, std::memory_order_relaxed); }
+
+  // Has the job take a checkpoint soon, and go on; one for all requests since
+  // the last. Does nothing without JobOptions::checkpoints. Safe in a signal
+  // handler.
+  void RequestCheckpoint() {
+    requests_.checkpoint.store(true, std::memory_order_relaxed);
+  }
+
+  // As above, a savepoint into JobOptions::savepoint_directory.
+  void RequestSavepoint() {
+    requests_.savepoint.store(true, std::memory_order_relaxed);
+  }
 
  private:
   absl::Status CheckComplete() const {
@@ -163,7 +177,7 @@ class Job {
   EventTimeOptions event_time_;
   FunctionFactory function_factory_;
   LineSerializer serializer_;
-  std::atomic<bool> stop_ = false;
+  runtime_internal::JobRequests requests_;
 };
 
 }  // namespace mayfly

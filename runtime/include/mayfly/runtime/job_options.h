@@ -15,6 +15,26 @@
 
 namespace mayfly {
 
+// Copies of a job's state that outlive its state directory. All shards are
+// caught at the same line of the input, while they work; each is held up for a
+// commit and for the links to its files.
+struct CheckpointOptions {
+  // Where `checkpoint-00001` and so on are kept; made if it is not there, and
+  // of one job. On the file system of the state directory a checkpoint takes
+  // links; on another one it copies what the one before does not have.
+  std::string directory = {};
+
+  // Time from one to the next; nullopt: only when Job::RequestCheckpoint()
+  // asks for one.  Range: 1 ms or more.
+  std::optional<std::chrono::milliseconds> interval = std::chrono::minutes(10);
+
+  // Of so many the newest are kept.  Range: 1 or more.
+  int keep = 3;
+
+  // One more when the job stops without an error.
+  bool on_stop = false;
+};
+
 struct JobOptions {
   // Messages and the state directory bear it.
   // Range: letters, digits, '_', '-' and '.', 1 to 100 of them.
@@ -61,6 +81,29 @@ struct JobOptions {
 
   // Entries of a state that each count of live and expired ones looks at.
   std::uint64_t statistics_visits_max = 10'000;
+
+  // nullopt: none are taken.
+  std::optional<CheckpointOptions> checkpoints = std::nullopt;
+
+  // Where `savepoint-00001` and so on are written: state in a form that either
+  // backend and any number of shards can be restored from. Another directory
+  // than that of the checkpoints; empty: none can be written.
+  std::string savepoint_directory = {};
+
+  // A savepoint when the job stops without an error, asked to or at the end of
+  // its input. If it cannot be written, Job::Run() says so.
+  bool savepoint_on_stop = false;
+
+  // What a state directory that holds no job yet begins with: a checkpoint, a
+  // savepoint, or a directory of them, of which the newest good one is taken.
+  // Passed by if the state directory holds the job already, so that a restart
+  // with the same options goes on where it was.
+  //
+  // Another backend and another number of shards than before will do. The
+  // output is cut back to what it was then, and goes on there; one that is not
+  // there, at Sink::name(), begins empty. From one shard to several or back it
+  // always begins empty, and must be another path.
+  std::string restore_from = {};
 
   // Processing time of the states, and what commits and progress go by; null
   // is SystemClock().

@@ -23,6 +23,46 @@ struct MalformedLine {
   std::string ToString() const;
 };
 
+// What checkpoints and savepoints have come to in this run.
+struct CheckpointReport {
+  std::uint64_t taken = 0;
+  std::uint64_t failed = 0;
+  // The directory of the newest one that was taken; empty if none was.
+  std::string newest;
+  // Of that one: all of its files, and those that the one before it does not
+  // have.  Unit: bytes.
+  std::uint64_t newest_bytes = 0;
+  std::uint64_t newest_bytes_new = 0;
+
+  friend bool operator==(const CheckpointReport&,
+                         const CheckpointReport&) = default;
+};
+
+enum class RestoreStep : std::uint8_t {
+  // All files are read and compared with what was written.  Unit: bytes.
+  kChecking = 1,
+  // Then they are taken over as they are.  Unit: bytes.
+  kCopying = 2,
+  // Or they are for another backend or another number of shards.  Unit: keys
+  // that are read, of an estimated total.
+  kLoading = 3,
+};
+
+// How far a restore has come, before the job works.
+struct RestoreProgress {
+  // The checkpoint or savepoint.
+  std::string source;
+  RestoreStep step = RestoreStep::kChecking;
+  // Of this step.
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  double per_second = 0;
+  std::chrono::milliseconds left{0};
+
+  // "checking /ckpt/checkpoint-00007: 12 of 400 MB, 90 a second, 4 s left".
+  std::string ToString() const;
+};
+
 struct JobProgress {
   // In this run.
   std::chrono::milliseconds elapsed{0};
@@ -41,6 +81,10 @@ struct JobProgress {
   TimestampMs watermark_ms = 0;
   // Summed over the shards, each as of a commit not long ago.
   std::vector<StateStatistics> states;
+  CheckpointReport checkpoints;
+  CheckpointReport savepoints;
+  // While the state is restored; nothing else but `elapsed` is known then.
+  std::optional<RestoreProgress> restore;
 };
 
 struct ShardSummary {
@@ -76,6 +120,8 @@ struct JobSummary {
   std::vector<StateStatistics> states;
   // What sweeps of the disk have done in this run.
   SweepReport swept;
+  CheckpointReport checkpoints;
+  CheckpointReport savepoints;
   std::vector<ShardSummary> shards;
 };
 

@@ -40,17 +40,20 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  // Its path if it has one, so that a job can tell that it is its own input.
+  // Its path if it has one, so that a job can tell that it is its own input, or
+  // that what it is to go on with is not there.
   virtual const std::string& name() const = 0;
 
-  // Makes sure that this can be the output of so many shards. Called once,
-  // before the job touches anything.
+  // Makes sure that this can be the output of so many shards, those included
+  // that the job had when it last had more of them. Called once, before the job
+  // touches anything.
   // Errors: kInvalidArgument, kNotFound, kPermissionDenied, and
   // kFailedPrecondition if something is in the way.
   virtual absl::Status Check(int shards) = 0;
 
   // The output of `shard` as of its last commit: what was written after that
-  // is taken back. Without `committed_bytes` the output starts anew, empty.
+  // is taken back. Without `committed_bytes` the output starts anew, empty. It
+  // is called, and nothing written, for shards that the job has no more, too.
   // Errors: kDataLoss if less is there than was committed; as Check().
   virtual absl::StatusOr<std::unique_ptr<SinkWriter>> OpenShard(
       int shard, int shards, std::optional<std::uint64_t> committed_bytes) = 0;

@@ -23,6 +23,7 @@
 #include "mayfly/runtime/source.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/checkpoint.h"
 #include "mayfly/state/clean_up.h"
 #include "mayfly/state/commit_progress.h"
 #include "mayfly/state/disk_sweeper.h"
@@ -79,6 +80,11 @@ class Shard {
   virtual CommitProgress StepCommit() = 0;
   virtual absl::Status FinishCommit() = 0;
 
+  // As KeyedStateBackend::Checkpoint().
+  // Errors: of the backend.
+  virtual absl::StatusOr<CheckpointFiles> Checkpoint(
+      const std::string& directory) = 0;
+
   virtual bool commit_due() const = 0;
 
   virtual TimestampMs watermark_ms() const = 0;
@@ -102,6 +108,14 @@ class Shard {
       std::uint64_t visits_max) = 0;
 };
 
+// What a running job is asked to do.
+// Threads: any, signal handlers too.
+struct JobRequests {
+  std::atomic<bool> stop = false;
+  std::atomic<bool> checkpoint = false;
+  std::atomic<bool> savepoint = false;
+};
+
 struct JobPlan {
   JobOptions options;
   std::unique_ptr<Source> source;
@@ -120,8 +134,8 @@ struct JobPlan {
 absl::Status CheckParts(
     std::initializer_list<std::pair<std::string_view, bool>> parts);
 
-// Runs the plan until its input ends or `stop` is set.
+// Runs the plan until its input ends or it is asked to stop.
 // Errors: as Job::Run().
-absl::StatusOr<JobSummary> RunJob(JobPlan& plan, const std::atomic<bool>& stop);
+absl::StatusOr<JobSummary> RunJob(JobPlan& plan, JobRequests& requests);
 
 }  // namespace mayfly::runtime_internal

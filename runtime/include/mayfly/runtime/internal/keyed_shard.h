@@ -77,6 +77,11 @@ class KeyedShard final : public Shard {
     return operator_->backend().FinishCommit();
   }
 
+  absl::StatusOr<CheckpointFiles> Checkpoint(
+      const std::string& directory) override {
+    return operator_->backend().Checkpoint(directory);
+  }
+
   bool commit_due() const override { return operator_->backend().commit_due(); }
 
   TimestampMs watermark_ms() const override {

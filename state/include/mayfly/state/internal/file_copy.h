@@ -35,4 +35,8 @@ absl::StatusOr<bool> LinkFile(const std::string& from, const std::string& to);
 // Errors: as FileError().
 absl::Status SyncDirectory(const std::string& path);
 
+// The same for a directory and all below it.
+// Errors: as FileError().
+absl::Status SyncTree(const std::string& path);
+
 }  // namespace mayfly::state_internal

@@ -1,0 +1,236 @@
+#include "runtime/checkpoint_coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "mayfly/serde/internal/string_view.h"
+#include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/file_io.h"
+#include "runtime/checkpoint_manifest.h"
+#include "runtime/output_file.h"
+
+namespace mayfly::runtime_internal {
+namespace {
+
+using std::chrono::steady_clock;
+
+double SecondsSince(steady_clock::time_point begin) {
+  return std::chrono::duration<double>(steady_clock::now() - begin).count();
+}
+
+std::string Taken(const StoreResult& result, steady_clock::time_point begun,
+                  const std::vector<CapturedShard>& shards) {
+  std::chrono::milliseconds pause{0};
+  for (const CapturedShard& shard : shards) {
+    pause = std::max(pause, shard.pause);
+  }
+  return absl::StrFormat(
+      "took %s: %d bytes, %d of them new, in %.3f s; no shard was held up for "
+      "more than %d ms",
+      result.path, result.bytes, result.bytes_new, SecondsSince(begun),
+      pause.count());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CheckpointCoordinator>>
+CheckpointCoordinator::Open(const JobPlan& plan, const JobDirectory& directory,
+                            const TtlClock& clock, JobRequests& requests) {
+  const JobOptions& options = plan.options;
+  if (!options.checkpoints && options.savepoint_directory.empty()) {
+    return nullptr;
+  }
+  std::unique_ptr<CheckpointCoordinator> result(
+      new CheckpointCoordinator(plan, directory, clock, requests));
+  const auto open = [&](const std::string& path) {
+    return CheckpointStore::Open(path, options.name, options.durability);
+  };
+  if (options.checkpoints) {
+    MAYFLY_ASSIGN_OR_RETURN(result->checkpoint_store_,
+                            open(options.checkpoints->directory));
+  }
+  if (!options.savepoint_directory.empty()) {
+    MAYFLY_ASSIGN_OR_RETURN(result->savepoint_store_,
+                            open(options.savepoint_directory));
+  }
+  result->thread_ = std::thread([raw = result.get()] { raw->StoreAll(); });
+  return result;
+}
+
+CheckpointCoordinator::CheckpointCoordinator(const JobPlan& plan,
+                                             const JobDirectory& directory,
+                                             const TtlClock& clock,
+                                             JobRequests& requests)
+    : plan_(plan), directory_(directory), clock_(clock), requests_(requests) {
+  if (plan.options.checkpoints && plan.options.checkpoints->interval) {
+    timer_.emplace(*plan.options.checkpoints->interval, clock.NowMs());
+  }
+}
+
+CheckpointCoordinator::~CheckpointCoordinator() { StopThread(); }
+
+bool CheckpointCoordinator::on_stop() const {
+  return plan_.options.savepoint_on_stop ||
+         (plan_.options.checkpoints && plan_.options.checkpoints->on_stop);
+}
+
+std::shared_ptr<Capture> CheckpointCoordinator::Begin(bool is_last) {
+  PassOnMessages();
+  MutexLock lock(mutex_);
+  if (!is_last && !orders_.empty()) return nullptr;
+  Order order{.checkpoint = CheckpointDue(is_last),
+              .savepoint = SavepointDue(is_last),
+              .is_last = is_last,
+              .begun = steady_clock::now(),
+              .time_ms = clock_.NowMs()};
+  if (!order.checkpoint && !order.savepoint) return nullptr;
+  if (timer_ && order.checkpoint) timer_->Restart(order.time_ms);
+  order.capture = std::make_shared<Capture>(
+      directory_.CaptureDirectory(++captures_), plan_.options.shards, [this] {
+        MutexLock complete(mutex_);
+        changed_.SignalAll();
+      });
+  orders_.push_back(order);
+  return order.capture;
+}
+
+bool CheckpointCoordinator::CheckpointDue(bool is_last) {
+  if (!checkpoint_store_) return false;
+  const bool asked =
+      requests_.checkpoint.exchange(false, std::memory_order_relaxed);
+  return asked || (is_last && plan_.options.checkpoints->on_stop) ||
+         (timer_ && timer_->Due(clock_.NowMs()));
+}
+
+bool CheckpointCoordinator::SavepointDue(bool is_last) {
+  if (!savepoint_store_) return false;
+  const bool asked =
+      requests_.savepoint.exchange(false, std::memory_order_relaxed);
+  return asked || (is_last && plan_.options.savepoint_on_stop);
+}
+
+void CheckpointCoordinator::PassOnMessages() {
+  std::vector<std::string> messages;
+  {
+    MutexLock lock(mutex_);
+    messages.swap(messages_);
+  }
+  for (const std::string& message : messages) plan_.log(message);
+}
+
+void CheckpointCoordinator::Finish() {
+  StopThread();
+  PassOnMessages();
+}
+
+void CheckpointCoordinator::StopThread() {
+  {
+    MutexLock lock(mutex_);
+    finishing_ = true;
+    changed_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void CheckpointCoordinator::StoreAll() {
+  while (const std::optional<Order> order = Next()) {
+    if (order->capture->complete()) Store(*order);
+    // What is left of it is in the way of nobody: the next start removes it.
+    state_internal::RemoveAll(order->capture->directory()).IgnoreError();
+    MutexLock lock(mutex_);
+    orders_.pop_front();
+  }
+}
+
+// Waits for the oldest order; nullopt if there will be none.
+std::optional<CheckpointCoordinator::Order> CheckpointCoordinator::Next() {
+  MutexLock lock(mutex_);
+  while (!finishing_ &&
+         (orders_.empty() || !orders_.front().capture->complete())) {
+    changed_.Wait(mutex_);
+  }
+  if (orders_.empty()) return std::nullopt;
+  return orders_.front();
+}
+
+absl::StatusOr<CapturedJob> CheckpointCoordinator::CapturedOf(
+    const Order& order) const {
+  CapturedJob captured{.directory = order.capture->directory()};
+  MAYFLY_ASSIGN_OR_RETURN(captured.shards, order.capture->Take());
+  captured.manifest.set_job(plan_.options.name);
+  captured.manifest.set_backend(RecordedKind(plan_.options.backend));
+  captured.manifest.set_time_ms(order.time_ms);
+  for (const std::uint64_t bytes : directory_.retired_output_bytes()) {
+    captured.manifest.add_retired_output_bytes(bytes);
+  }
+  return captured;
+}
+
+void CheckpointCoordinator::Store(const Order& order) {
+  const absl::StatusOr<CapturedJob> captured = CapturedOf(order);
+  const auto settle = [&](const char* what,
+                          const absl::StatusOr<StoreResult>& result,
+                          CheckpointReport& report) {
+    MutexLock lock(mutex_);
+    Count(result, report);
+    messages_.push_back(absl::StrCat(
+        "job '", plan_.options.name, "' ",
+        result.ok() ? Taken(*result, order.begun, captured->shards)
+                    : absl::StrCat("took no ", what, ", and goes on: ",
+                                   result.status().message())));
+  };
+  // First, since the checkpoint takes what was captured away.
+  if (order.savepoint) {
+    const absl::StatusOr<StoreResult> result =
+        captured.ok() ? savepoint_store_->PutSavepoint(*captured)
+                      : captured.status();
+    settle("savepoint", result, savepoints_);
+    MutexLock lock(mutex_);
+    if (order.is_last) last_savepoint_ = result.status();
+  }
+  if (order.checkpoint) {
+    settle("checkpoint",
+           captured.ok() ? checkpoint_store_->PutCheckpoint(*captured)
+                         : captured.status(),
+           checkpoints_);
+    const absl::Status kept =
+        checkpoint_store_->KeepNewest(plan_.options.checkpoints->keep);
+    MutexLock lock(mutex_);
+    if (!kept.ok()) {
+      messages_.push_back(
+          absl::StrCat("job '", plan_.options.name,
+                       "' could not remove old checkpoints: ", kept.message()));
+    }
+  }
+}
+
+void CheckpointCoordinator::Count(const absl::StatusOr<StoreResult>& result,
+                                  CheckpointReport& report) {
+  if (!result.ok()) {
+    ++report.failed;
+    return;
+  }
+  ++report.taken;
+  report.newest = result->path;
+  report.newest_bytes = result->bytes;
+  report.newest_bytes_new = result->bytes_new;
+}
+
+CheckpointReport CheckpointCoordinator::checkpoints() const {
+  MutexLock lock(mutex_);
+  return checkpoints_;
+}
+
+CheckpointReport CheckpointCoordinator::savepoints() const {
+  MutexLock lock(mutex_);
+  return savepoints_;
+}
+
+absl::Status CheckpointCoordinator::last_savepoint() const {
+  MutexLock lock(mutex_);
+  return last_savepoint_;
+}
+
+}  // namespace mayfly::runtime_internal

@@ -1,0 +1,191 @@
+// The demo job moves house: stopped with a savepoint and restored on the other
+// backend with other shards; and is killed again and again while it takes
+// checkpoints and while it is restored. It ends with the lines of an
+// undisturbed run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tests/e2e/demo_job.h"
+
+namespace mayfly::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::microseconds;
+using ::testing::HasSubstr;
+
+std::vector<std::string> SortedLinesBelow(const std::string& directory) {
+  std::vector<std::string> lines;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    for (std::string& line : Lines(ReadFileOrDie(entry.path().string()))) {
+      lines.push_back(std::move(line));
+    }
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::vector<std::string> UndisturbedLines() {
+  DemoJob job(DemoFlags{.shards = 2});
+  const ProcessResult result = job.Run();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return SortedLinesBelow(job.output_path());
+}
+
+// Starts the job on a pipe that gives it half of its input, and waits until
+// some of its output is there.
+std::unique_ptr<Process> StartHalf(const DemoJob& job) {
+  auto process =
+      std::make_unique<Process>(job.Command(), Process::Input::kPipe);
+  const std::string flights = ReadFileOrDie(FlightsPath());
+  process->Write(std::string_view(flights).substr(0, flights.size() / 2));
+  while (job.OutputBytes() == 0) {
+    EXPECT_FALSE(process->EndsWithin(microseconds(1000))) << process->err();
+  }
+  return process;
+}
+
+TEST(RestoreTest, OnTheOtherBackendWithOtherShardsFromASavepoint) {
+  const std::vector<std::string> undisturbed = UndisturbedLines();
+  for (const char* backend : {"rocksdb", "heap"}) {
+    DemoJob job(DemoFlags{.backend = backend, .shards = 2, .input = "-"});
+    const std::string savepoints = job.Path("savepoints");
+    job.flags().more = {"--savepoint-on-stop=" + savepoints};
+    const auto process = StartHalf(job);
+    process->Signal(SIGTERM);
+    const ProcessResult stopped = process->Wait();
+    ASSERT_EQ(stopped.exit_code, 128 + SIGTERM) << stopped.err;
+    EXPECT_THAT(stopped.out, HasSubstr("newest savepoint is " + savepoints));
+
+    job.flags().backend = job.flags().backend == "heap" ? "rocksdb" : "heap";
+    job.flags().shards = 3;
+    job.flags().input = FlightsPath();
+    job.flags().more = {"--state-dir=" + job.Path("moved"),
+                        "--restore-from=" + savepoints};
+    const ProcessResult result = job.Run();
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("is restored from " + savepoints));
+    EXPECT_THAT(result.out, HasSubstr("20,000 with earlier runs"));
+    EXPECT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed);
+  }
+}
+
+TEST(RestoreTest, FromACheckpointThatASignalAskedFor) {
+  const std::vector<std::string> undisturbed = UndisturbedLines();
+  DemoJob job(DemoFlags{.shards = 2, .input = "-"});
+  const std::string checkpoints = job.Path("checkpoints");
+  job.flags().more = {"--checkpoint-dir=" + checkpoints};
+  const auto process = StartHalf(job);
+  process->Signal(SIGUSR1);
+  while (!fs::exists(checkpoints + "/checkpoint-00001")) {
+    ASSERT_FALSE(process->EndsWithin(microseconds(1000))) << process->err();
+  }
+  process->Signal(SIGKILL);
+  ASSERT_EQ(process->Wait().signal, SIGKILL);
+  // The disk is lost.
+  fs::remove_all(job.state_path());
+  job.flags().input = FlightsPath();
+  job.flags().more.push_back("--restore-from=" + checkpoints);
+  const ProcessResult result = job.Run();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed);
+}
+
+// MAYFLY_RESTORE_KILLS gives another number of kills for each setting.
+int Kills() {
+  const char* const given = std::getenv("MAYFLY_RESTORE_KILLS");
+  return given != nullptr ? std::atoi(given) : 8;
+}
+
+class RestoreKillTest : public ::testing::TestWithParam<DemoFlags> {
+ protected:
+  void SetUp() override {
+    const char* const given = std::getenv("MAYFLY_SEED");
+    const std::uint64_t seed =
+        given != nullptr ? std::stoull(given) : std::random_device()();
+    std::cout << "MAYFLY_SEED=" << seed << " repeats these moments"
+              << std::endl;
+    random_.seed(seed);
+  }
+
+  std::int64_t Random(std::int64_t min, std::int64_t max) {
+    return std::uniform_int_distribution<std::int64_t>(min, max)(random_);
+  }
+
+  // False if it ended before that.
+  bool KillAtSomeMoment(const DemoJob& job) {
+    Process process(job.Command());
+    if (process.EndsWithin(microseconds(Random(5'000, 250'000)))) return false;
+    process.Signal(SIGKILL);
+    return process.Wait().signal == SIGKILL;
+  }
+
+  static bool HasCheckpoint(const std::string& directory) {
+    std::error_code none_yet;
+    for (const auto& entry : fs::directory_iterator(directory, none_yet)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("checkpoint-") && !name.ends_with(".tmp")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::mt19937_64 random_;
+};
+
+// After a kill the state may be lost, and is then restored with another number
+// of shards and on another backend now and then. Kills come at any moment: amid
+// restores, checkpoints, or nothing at all.
+TEST_P(RestoreKillTest, NoLineIsLostAndNoneIsThereTwice) {
+  const std::vector<std::string> undisturbed = UndisturbedLines();
+  int kills = 0;
+  int restores = 0;
+  while (kills < Kills()) {
+    DemoJob job(GetParam());
+    const std::string checkpoints = job.Path("checkpoints");
+    const std::vector<std::string> more = {"--commit-interval=5ms",
+                                           "--checkpoint-dir=" + checkpoints,
+                                           "--checkpoint-interval=5ms"};
+    job.flags().more = more;
+    while (kills < Kills() && KillAtSomeMoment(job)) {
+      ++kills;
+      if (!HasCheckpoint(checkpoints)) continue;
+      job.flags().more = more;
+      job.flags().more.push_back("--restore-from=" + checkpoints);
+      if (Random(0, 2) == 0) continue;
+      ++restores;
+      fs::remove_all(job.state_path());
+      job.flags().shards = static_cast<int>(Random(2, 3));
+      job.flags().backend = Random(0, 1) == 0 ? "heap" : "rocksdb";
+    }
+    const ProcessResult result = job.Run();
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    ASSERT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed)
+        << result.err;
+  }
+  std::cout << kills << " kills, after " << restores
+            << " of which the state was lost" << std::endl;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RestoreKillTest,
+                         ::testing::Values(DemoFlags{"heap", 2},
+                                           DemoFlags{"rocksdb", 2}),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace mayfly::e2e

@@ -1,0 +1,150 @@
+// What jobs once wrote is read for ever, and is what they still write: the
+// record of a state directory, a shard's position, and the manifest of a
+// checkpoint.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mayfly/v1/job.pb.h"
+#include "tests/golden/golden_file.h"
+
+namespace mayfly::golden {
+namespace {
+
+constexpr char kFolder[] = MAYFLY_GOLDEN_DIR "/v1/runtime/";
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool RegenerationAsked() {
+  const char* const asked = std::getenv("MAYFLY_REGENERATE_GOLDEN");
+  return asked != nullptr && std::string(asked) == "1";
+}
+
+template <typename Message>
+Sample SampleOf(std::string label, const Message& message) {
+  const std::string bytes = message.SerializeAsString();
+  return {std::move(label), bytes, [bytes](std::string_view stored) {
+            Message read;
+            return read.ParseFromArray(stored.data(),
+                                       static_cast<int>(stored.size())) &&
+                   read.SerializeAsString() == bytes;
+          }};
+}
+
+Format JobRecords() {
+  v1::JobRecord record;
+  record.set_format_version(1);
+  record.set_name("visits");
+  record.set_shards(2);
+  v1::JobRecord rescaled = record;
+  rescaled.add_retired_output_bytes(300);
+  rescaled.add_retired_output_bytes(0);
+  v1::JobRecord restoring = record;
+  restoring.set_restoring_from("/ckpt");
+  return {
+      "job_record",
+      "mayfly.v1.JobRecord, in the file JOB.mayfly",
+      {SampleOf("two shards", record), SampleOf("two that were four", rescaled),
+       SampleOf("being restored from /ckpt", restoring)}};
+}
+
+v1::ShardPosition Position() {
+  v1::ShardPosition position;
+  position.set_input_bytes(300);
+  position.set_input_lines(30);
+  position.set_records(30);
+  position.set_output_bytes(200);
+  return position;
+}
+
+Format ShardPositions() {
+  v1::ShardPosition all = Position();
+  all.set_malformed_lines(1);
+  all.set_input_done(true);
+  all.set_late_elements(2);
+  return {"shard_position",
+          "mayfly.v1.ShardPosition, the position of a commit",
+          {SampleOf("after 30 lines", Position()),
+           SampleOf("at the end, one line malformed, two late", all)}};
+}
+
+Format Manifests() {
+  v1::CheckpointManifest checkpoint;
+  checkpoint.set_format_version(1);
+  checkpoint.set_kind(v1::CHECKPOINT_KIND_CHECKPOINT);
+  checkpoint.set_number(7);
+  checkpoint.set_job("visits");
+  checkpoint.set_backend(v1::BACKEND_KIND_HEAP);
+  checkpoint.set_time_ms(1000);
+  v1::CheckpointShard* const shard = checkpoint.add_shards();
+  *shard->mutable_position() = Position();
+  v1::CheckpointedFile* const file = shard->add_files();
+  file->set_path("shard-00000/MANIFEST.mayfly");
+  file->set_bytes(81);
+  file->set_crc32c(0x12345678);
+  checkpoint.add_retired_output_bytes(9);
+  v1::CheckpointManifest savepoint = checkpoint;
+  savepoint.set_kind(v1::CHECKPOINT_KIND_SAVEPOINT);
+  savepoint.set_backend(v1::BACKEND_KIND_ROCKSDB);
+  savepoint.clear_retired_output_bytes();
+  savepoint.mutable_shards(0)->mutable_files(0)->set_path(
+      "shard-00000.savepoint");
+  return {"checkpoint_manifest",
+          "mayfly.v1.CheckpointManifest, in the file manifest",
+          {SampleOf("a checkpoint of one shard", checkpoint),
+           SampleOf("a savepoint of one shard", savepoint)}};
+}
+
+class RuntimeGoldenTest : public ::testing::TestWithParam<Format> {
+ protected:
+  void SetUp() override {
+    if (RegenerationAsked()) {
+      std::ofstream(Path(), std::ios::binary) << Render(GetParam());
+    }
+  }
+  std::string Path() const { return kFolder + GetParam().file + ".txt"; }
+};
+
+TEST_P(RuntimeGoldenTest, IsWrittenByteForByte) {
+  EXPECT_EQ(Render(GetParam()), ReadFile(Path()))
+      << Path() << " is what older versions have written. If the format is "
+      << "new, write it with MAYFLY_REGENERATE_GOLDEN=1.";
+}
+
+TEST_P(RuntimeGoldenTest, IsRead) {
+  const std::vector<std::string> stored = ParseSamples(ReadFile(Path()));
+  ASSERT_EQ(stored.size(), GetParam().samples.size());
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const Sample& sample = GetParam().samples[i];
+    EXPECT_TRUE(sample.reads_back(stored[i])) << sample.label;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(V1, RuntimeGoldenTest,
+                         ::testing::Values(JobRecords(), ShardPositions(),
+                                           Manifests()),
+                         [](const auto& at) { return at.param.file; });
+
+// A file that no test reads proves nothing.
+TEST(RuntimeGoldenFolder, HoldsOneFileForEachFormat) {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    found.insert(entry.path().filename());
+  }
+  EXPECT_EQ(found,
+            (std::set<std::string>{"checkpoint_manifest.txt", "job_record.txt",
+                                   "shard_position.txt"}));
+}
+
+}  // namespace
+}  // namespace mayfly::golden
