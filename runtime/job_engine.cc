@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
 #include "runtime/input_reader.h"
+#include "runtime/interval_timer.h"
 #include "runtime/job_directory.h"
 #include "runtime/job_totals.h"
 #include "runtime/mutex.h"
@@ -47,12 +50,12 @@ class JobEngine {
   }
 
   // Nothing is changed before all has been looked at that could be in the way.
-  absl::Status Prepare() {
+  absl::Status Prepare(const std::atomic<bool>& stop) {
     MAYFLY_RETURN_IF_ERROR(plan_.source->Open());
     MAYFLY_RETURN_IF_ERROR(CheckApart());
     MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(options_.shards));
     MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
-    MAYFLY_RETURN_IF_ERROR(OpenShards());
+    MAYFLY_RETURN_IF_ERROR(OpenShards(stop));
     reader_.emplace(plan_, *clock_, shards_);
     MAYFLY_RETURN_IF_ERROR(reader_->Start());
     if (reader_->start().bytes > 0) LogRestart();
@@ -137,7 +140,8 @@ class JobEngine {
         "' is input and output, or holds both; give another output"));
   }
 
-  absl::Status OpenShards() {
+  // What lies in the shards may have to be rewritten, which `stop` ends.
+  absl::Status OpenShards(const std::atomic<bool>& stop) {
     BackendOptions backend;
     backend.kind = options_.backend;
     backend.durability = options_.durability;
@@ -145,11 +149,13 @@ class JobEngine {
     backend.processing_clock = options_.processing_clock;
     backend.storage = options_.storage;
     backend.rocksdb = options_.rocksdb;
+    backend.migration.stop = &stop;
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
       backend.storage = StorageResources::Create({});
     }
     for (int shard = 0; shard < options_.shards; ++shard) {
       backend.directory = directory_->ShardDirectory(shard);
+      backend.migration.on_progress = MigrationLog(shard);
       shards_.push_back(std::make_unique<ShardRunner>(plan_, shard, *clock_));
       if (absl::Status status = shards_.back()->Open(backend); !status.ok()) {
         return Annotate(status, NameOf(shard));
@@ -158,6 +164,26 @@ class JobEngine {
       records_before_ += shards_.back()->position().records();
     }
     return absl::OkStatus();
+  }
+
+  // Tells every ten seconds how far the rewriting of a state has come, and how
+  // it ended.
+  decltype(MigrationOptions::on_progress) MigrationLog(int shard) const {
+    return
+        [this, shard,
+         timer = IntervalTimer(std::chrono::seconds(10), clock_->NowMs())](
+            const std::string& state, const TransferProgress& so_far) mutable {
+          const TimestampMs now_ms = clock_->NowMs();
+          const bool done = so_far.keys_done == so_far.keys_total;
+          if (!done && !timer.Due(now_ms)) return;
+          timer.Restart(now_ms);
+          plan_.log(absl::StrCat(
+              "job '", options_.name, "', ", NameOf(shard), ": state '", state,
+              "' is stored otherwise: ", so_far.keys_done,
+              done ? "" : absl::StrCat(" of about ", so_far.keys_total),
+              " keys rewritten, ", so_far.keys_expired, " of them dropped as ",
+              "expired"));
+        };
   }
 
   absl::Status StartSweeps() {
@@ -248,7 +274,7 @@ absl::StatusOr<JobSummary> RunJob(JobPlan& plan,
   JobEngine engine(plan);
   absl::Status status =
       GuardedCall("the source, the sink or a callback", [&]() -> absl::Status {
-        MAYFLY_RETURN_IF_ERROR(engine.Prepare());
+        MAYFLY_RETURN_IF_ERROR(engine.Prepare(stop));
         return engine.Work(stop);
       });
   if (!status.ok()) {

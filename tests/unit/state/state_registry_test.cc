@@ -61,7 +61,7 @@ v1::CommitRecord CommitAt(std::int64_t processing_ms, std::int64_t event_ms) {
 
 absl::StatusOr<v1::StateRecord> Restore(const StateSpec& stored,
                                         const StateSpec& asked) {
-  return Reconcile(NewRecord(stored), asked, CommitAt(1500, 700));
+  return Reconcile(NewRecord(stored), asked, CommitAt(1500, 700), "/dir");
 }
 
 // A refusal names the state, both sides and the way out.
@@ -172,9 +172,11 @@ TEST(ReconcileTest, Row134ShorterTtlActsAtOnce) {
 TEST(ReconcileTest, OnceExpiredIsExpiredThroughLaterChangesToo) {
   v1::StateRecord record = NewRecord(StreakWithTtl(Ttl(1000)));
   record =
-      Reconcile(record, StreakWithTtl(Ttl(50'000)), CommitAt(1500, 0)).value();
+      Reconcile(record, StreakWithTtl(Ttl(50'000)), CommitAt(1500, 0), "/dir")
+          .value();
   record =
-      Reconcile(record, StreakWithTtl(Ttl(90'000)), CommitAt(1600, 0)).value();
+      Reconcile(record, StreakWithTtl(Ttl(90'000)), CommitAt(1600, 0), "/dir")
+          .value();
   EXPECT_EQ(RuleOf(record),
             (ExpiryRule{.ttl_ms = 90'000, .expired_through_ms = 500}));
 }
@@ -253,7 +255,7 @@ TEST(ReconcileTest, OtherSerializersAreRefused) {
 TEST(ReconcileTest, AnUnknownKindIsRefusedAndNotTakenForAnother) {
   v1::StateRecord record = NewRecord(Streak());
   record.set_kind(static_cast<v1::StateKind>(99));
-  EXPECT_THAT(Reconcile(record, Streak(), CommitAt(0, 0)),
+  EXPECT_THAT(Reconcile(record, Streak(), CommitAt(0, 0), "/dir"),
               RefusesMigration("streak", "an unknown kind", "value"));
 }
 

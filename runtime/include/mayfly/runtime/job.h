@@ -120,8 +120,9 @@ class Job {
   // Errors: kInvalidArgument for options out of range or parts that are
   // missing; of the source, the sink, the state directory and the function,
   // naming the shard, and the line if there is one; kInternal if something
-  // that was given threw; kResourceExhausted beyond malformed_lines_max. An
-  // error leaves each shard at its last commit, and the next run goes on there.
+  // that was given threw; kResourceExhausted beyond malformed_lines_max;
+  // kCancelled if RequestStop() came while a state was rewritten. An error
+  // leaves each shard at its last commit, and the next run goes on there.
   absl::StatusOr<JobSummary> Run() {
     MAYFLY_RETURN_IF_ERROR(CheckComplete());
     MAYFLY_RETURN_IF_ERROR(Validate(event_time_));
