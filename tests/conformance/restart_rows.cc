@@ -83,8 +83,7 @@ Program SwitchedOffLate() {
           At{100'000},
           Reads{{kU}, Batches{kE, kU}},
           Use{"expired"},
-          Reads{},
-          Raw{kEmpty}};
+          Reads{}};
 }
 
 // By event time, a TTL of 100.

@@ -220,7 +220,7 @@ TEST_P(TtlMigrationCasesTest,
 // Row 126: what nobody registers is kept and ages, wherever it goes.
 TEST_P(TtlMigrationCasesTest, Row126UnregisteredItTravelsAndAges) {
   const Text with = Migrating<Text>("with", Ttl(1000));
-  for (int i = 0; i < 10; ++i) {
+  for (std::int64_t i = 0; i < 10; ++i) {
     shard_.clock().SetMs(i * 100);
     shard_->SetCurrentKey(std::to_string(i));
     Must(shard_.Get(with).Update("v"));
