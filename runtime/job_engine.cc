@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "mayfly/serde/status_macros.h"
 #include "runtime/checkpoint_coordinator.h"
 #include "runtime/input_reader.h"
+#include "runtime/interval_timer.h"
 #include "runtime/job_directory.h"
 #include "runtime/job_restore.h"
 #include "runtime/job_totals.h"
@@ -201,6 +204,7 @@ class JobEngine {
     backend.processing_clock = options_.processing_clock;
     backend.storage = options_.storage;
     backend.rocksdb = options_.rocksdb;
+    backend.migration.stop = &requests_.stop;
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
       backend.storage = StorageResources::Create({});
     }
@@ -211,6 +215,7 @@ class JobEngine {
     BackendOptions backend = MakeBackendOptions();
     for (int shard = 0; shard < options_.shards; ++shard) {
       backend.directory = directory_->ShardDirectory(shard);
+      backend.migration.on_progress = MigrationLog(shard);
       shards_.push_back(std::make_unique<ShardRunner>(plan_, shard, *clock_));
       if (absl::Status status = shards_.back()->Open(backend); !status.ok()) {
         return Annotate(status, NameOf(shard));
@@ -238,6 +243,26 @@ class JobEngine {
               .status());
     }
     return absl::OkStatus();
+  }
+
+  // Tells every ten seconds how far the rewriting of a state has come, and how
+  // it ended.
+  decltype(MigrationOptions::on_progress) MigrationLog(int shard) const {
+    return
+        [this, shard,
+         timer = IntervalTimer(std::chrono::seconds(10), clock_->NowMs())](
+            const std::string& state, const TransferProgress& so_far) mutable {
+          const TimestampMs now_ms = clock_->NowMs();
+          const bool done = so_far.keys_done == so_far.keys_total;
+          if (!done && !timer.Due(now_ms)) return;
+          timer.Restart(now_ms);
+          plan_.log(absl::StrCat(
+              "job '", options_.name, "', ", NameOf(shard), ": state '", state,
+              "' is stored otherwise: ", so_far.keys_done,
+              done ? "" : absl::StrCat(" of about ", so_far.keys_total),
+              " keys rewritten, ", so_far.keys_expired, " of them dropped as ",
+              "expired"));
+        };
   }
 
   absl::Status StartSweeps() {

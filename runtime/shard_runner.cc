@@ -135,14 +135,10 @@ absl::Status ShardRunner::Process(const Work& work) {
 absl::Status ShardRunner::BeginCapture(std::shared_ptr<Capture> capture) {
   MAYFLY_RETURN_IF_ERROR(FinishCommit());
   const auto begin = std::chrono::steady_clock::now();
+  if (uncommitted_ || !has_commit_) MAYFLY_RETURN_IF_ERROR(BeginCommit());
   capture_ = std::move(capture);
-  capture_pause_ = std::chrono::milliseconds(0);
-  if (!uncommitted_ && has_commit_) {
-    FinishCapture();
-    return absl::OkStatus();
-  }
-  MAYFLY_RETURN_IF_ERROR(BeginCommit());
-  capture_pause_ += MillisecondsSince(begin);
+  capture_pause_ = MillisecondsSince(begin);
+  if (!shard_->committing()) FinishCapture();
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "mayfly/serde/internal/check.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/entry_migration.h"
 #include "state/heap_backend.h"
 #include "state/rocksdb_backend.h"
 #include "state/shard_monitor.h"
@@ -144,24 +145,21 @@ v1::StateRecord* BackendCore::FindRecord(const std::string& name) {
 
 absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
   MAYFLY_RETURN_IF_ERROR(CheckStateName(spec.name));
-  v1::StateRecord* stored = FindRecord(spec.name);
-  const bool is_new = stored == nullptr;
-  if (is_new) {
-    *record_->add_states() = NewRecord(spec);
-    stored = FindRecord(spec.name);
-  } else {
-    MAYFLY_ASSIGN_OR_RETURN(*stored, Reconcile(*stored, spec, *last_commit_));
+  v1::StateRecord record = NewRecord(spec);
+  migration_.reset();
+  if (const v1::StateRecord* const stored = FindRecord(spec.name)) {
+    MAYFLY_ASSIGN_OR_RETURN(
+        record, Reconcile(*stored, spec, *last_commit_, options_.directory));
+    if (EntryMigration::Needed(*stored, record)) {
+      MAYFLY_ASSIGN_OR_RETURN(migration_, MigrationTo(spec, *stored, record));
+    }
   }
   TableContext context;
   context.state_name = spec.name;
   context.memory = &memory_;
   context.removed = monitor_->Register(spec.name);
-  absl::StatusOr<ByteStore*> store = OpenStore(spec, *stored);
-  if (!store.ok()) {
-    if (is_new) record_->mutable_states()->RemoveLast();
-    return store.status();
-  }
-  context.store = *store;
+  MAYFLY_ASSIGN_OR_RETURN(context.store,
+                          OpenStore(spec, record, migration_.get()));
   if (spec.ttl) {
     if (const auto cleanup = IncrementalCleanupOf(spec)) {
       // As many as any step checks: more would not come sooner.
@@ -171,7 +169,7 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
     }
     context.format = EntryFormat::kStamped;
     TtlPolicy& policy = context.policy;
-    policy.rule = RuleOf(*stored);
+    policy.rule = RuleOf(record);
     policy.clock =
         spec.ttl->time_characteristic() == TimeCharacteristic::kEventTime
             ? &event_clock_
@@ -182,12 +180,51 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
         spec.ttl->visibility() == StateVisibility::kReturnExpiredIfNotCleanedUp;
     policy.refresh_granularity_ms = spec.ttl->refresh_granularity_ms();
   }
+  registering_ = std::make_unique<v1::StateRecord>(std::move(record));
   return context;
+}
+
+absl::StatusOr<std::unique_ptr<EntryMigration>> BackendCore::MigrationTo(
+    const StateSpec& spec, const v1::StateRecord& stored,
+    const v1::StateRecord& wanted) {
+  const bool event_time =
+      (wanted.has_ttl() ? wanted : stored).ttl().time_characteristic() ==
+      v1::TIME_CHARACTERISTIC_EVENT;
+  // What is rewritten by a clock that has jumped would expire too late.
+  processing_clock_.NowMs();
+  const TimestampMs now_ms =
+      (event_time ? event_clock_ : processing_clock_).trusted_ms();
+  if (event_time && now_ms == 0 && !stored.has_ttl()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "StateMigration: state '", spec.name,
+        "' is asked for with a TTL in event time, and no watermark says yet "
+        "what its entries are to be stamped with: they would all expire with "
+        "the first one; nothing in '",
+        options_.directory,
+        "' was changed: commit with a watermark under the old setting first, "
+        "or call AdvanceWatermark() before the state is registered"));
+  }
+  const bool reserializes = stored.value_serializer().version() !=
+                            wanted.value_serializer().version();
+  return std::make_unique<EntryMigration>(
+      EntryMigration::Plan{
+          .stored = stored,
+          .wanted = wanted,
+          .reserialize = reserializes ? spec.migration.reserialize : nullptr,
+          .now_ms = now_ms,
+          .directory = options_.directory},
+      options_.migration);
 }
 
 absl::Status BackendCore::Adopt(const StateSpec& spec,
                                 std::unique_ptr<StateTable> table) {
-  MAYFLY_RETURN_IF_ERROR(Restore(*table));
+  MAYFLY_RETURN_IF_ERROR(Restore(*table, migration_.get()));
+  migration_.reset();
+  if (v1::StateRecord* const stored = FindRecord(spec.name)) {
+    *stored = *registering_;
+  } else {
+    *record_->add_states() = *registering_;
+  }
   State& state = states_[spec.name];
   state.spec = spec;
   state.table = std::move(table);

@@ -8,6 +8,7 @@
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_copy.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/entry_migration.h"
 #include "state/heap_commit.h"
 #include "state/shard_record.h"
 #include "state/snapshot_file.h"
@@ -43,19 +44,31 @@ class HeapBackend final : public BackendCore {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<ByteStore*> OpenStore(const StateSpec&,
-                                       const v1::StateRecord&) override {
+  absl::StatusOr<ByteStore*> OpenStore(const StateSpec&, v1::StateRecord&,
+                                       EntryMigration*) override {
     return nullptr;
   }
 
-  absl::Status Restore(StateTable& table) override {
+  absl::Status Restore(StateTable& table, EntryMigration* migration) override {
     const std::optional<std::uint32_t> index = IndexOf(table);
     if (!snapshot_ || !index) return absl::OkStatus();
+    const v1::SnapshotState& stored =
+        snapshot_->footer().states(static_cast<int>(*index));
+    if (migration != nullptr) migration->ExpectKeys(stored.entries());
+    const auto load = [&](std::string_view key,
+                          std::string_view value) -> absl::Status {
+      if (migration == nullptr) return table.Load(key, value);
+      MAYFLY_ASSIGN_OR_RETURN(const auto left, migration->Apply(key, value));
+      return left ? table.Load(key, *left) : absl::OkStatus();
+    };
     absl::Status loaded;
-    MAYFLY_RETURN_IF_ERROR(snapshot_->VisitEntries(
-        *index, [&](std::string_view key, std::string_view value) {
-          if (loaded.ok()) loaded = table.Load(key, value);
-        }));
+    for (int block = 0; block < stored.blocks_size() && loaded.ok(); ++block) {
+      MAYFLY_RETURN_IF_ERROR(snapshot_->VisitBlock(
+          *index, block, [&](std::string_view key, std::string_view value) {
+            if (loaded.ok()) loaded = load(key, value);
+          }));
+    }
+    if (loaded.ok() && migration != nullptr) migration->Finish();
     return loaded;
   }
 

@@ -113,8 +113,8 @@ absl::StatusOr<InspectedShard> InspectShard(const std::string& path,
   MAYFLY_ASSIGN_OR_RETURN(const auto shard, StoredShard::Open(path));
   InspectedShard inspected{
       .path = path,
-      .backend = std::string(
-          state_internal::BackendName(shard->record().backend())),
+      .backend =
+          std::string(state_internal::BackendName(shard->record().backend())),
       .commit = shard->commit().sequence(),
       .processing_clock_ms = shard->commit().processing_clock_ms(),
       .event_clock_ms = shard->commit().event_clock_ms(),

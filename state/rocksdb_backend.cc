@@ -7,15 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "mayfly/compaction/ttl_column_family.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/file_io.h"
 #include "mayfly/v1/state.pb.h"
+#include "state/entry_migration.h"
 #include "state/rocksdb_checkpoint.h"
 #include "state/rocksdb_family.h"
 #include "state/rocksdb_layout.h"
 #include "state/rocksdb_live_options.h"
 #include "state/rocksdb_options.h"
+#include "state/rocksdb_rewrite.h"
 #include "state/rocksdb_status.h"
 #include "state/rocksdb_store.h"
 #include "state/rocksdb_sweeper.h"
@@ -40,8 +45,10 @@ class RocksdbBackend final : public BackendCore {
     sweeper_->Close();
     // A walk that was given up may still hold an iterator.
     states().clear();
-    for (auto& [name, family] : families_) {
-      if (db_ != nullptr) db_->DestroyColumnFamilyHandle(family.handle);
+    for (auto* const families : {&families_, &unused_}) {
+      for (auto& [name, family] : *families) {
+        if (db_ != nullptr) db_->DestroyColumnFamilyHandle(family.handle);
+      }
     }
     if (default_handle_ != nullptr) {
       db_->DestroyColumnFamilyHandle(default_handle_);
@@ -66,34 +73,53 @@ class RocksdbBackend final : public BackendCore {
           "the directory holds states; restore an earlier copy of the "
           "directory, or remove it to start afresh"));
     }
-    saved_record_ = record();
-    if (!has_record) MAYFLY_RETURN_IF_ERROR(Write(saved_record_));
+    if (has_record) {
+      saved_record_ = record();
+    } else {
+      MAYFLY_RETURN_IF_ERROR(Save(record(), sync()));
+    }
     MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));
     MAYFLY_RETURN_IF_ERROR(ReadCommit());
-    MAYFLY_RETURN_IF_ERROR(CheckFamilies());
-    MAYFLY_RETURN_IF_ERROR(ForgetUncommitted());
+    // A lost commit is for others to report, and not to be made worse.
+    if (record().committed() && !has_commit()) return absl::OkStatus();
+    MAYFLY_RETURN_IF_ERROR(TakeCommitted());
+    MAYFLY_RETURN_IF_ERROR(DropUnused());
+    MAYFLY_RETURN_IF_ERROR(SaveRecord());
+    MAYFLY_RETURN_IF_ERROR(RemoveAll(RewritePath(options().directory)));
     for (const auto& [name, family] : families_) AddToSweeper(name, family);
     return absl::OkStatus();
   }
 
   absl::StatusOr<ByteStore*> OpenStore(const StateSpec& spec,
-                                       const v1::StateRecord& state) override {
-    if (!families_.contains(spec.name)) {
+                                       v1::StateRecord& state,
+                                       EntryMigration* migration) override {
+    if (migration != nullptr) {
+      MAYFLY_RETURN_IF_ERROR(Rewrite(state, *migration));
+    } else if (!families_.contains(spec.name)) {
       MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     }
-    RocksdbFamily& family = families_[spec.name];
-    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, *db_, family));
+    const auto made = unused_.find(ColumnFamilyOf(state));
+    const bool is_new = made != unused_.end();
+    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(
+        spec, state, *db_, is_new ? made->second : families_.at(spec.name)));
+    // Only now that nothing can fail: what was rewritten must not be again.
+    if (is_new) Use(state);
+    RocksdbFamily& family = families_.at(spec.name);
     family.store = std::make_unique<RocksdbStore>(db_.get(), family.handle);
     return family.store.get();
   }
 
-  absl::Status Restore(StateTable&) override { return absl::OkStatus(); }
+  absl::Status Restore(StateTable&, EntryMigration*) override {
+    return absl::OkStatus();
+  }
 
   // One quick batch: all of it at once.
   absl::Status BeginWrite(v1::CommitRecord& commit) override {
     // Before the batch: a changed TTL counts from this commit on.
     MAYFLY_RETURN_IF_ERROR(SaveRecord());
-    for (const auto& [name, family] : families_) commit.add_states(name);
+    for (const auto& [name, family] : families_) {
+      commit.add_states(family.handle->GetName());
+    }
     rocksdb::WriteBatch batch;
     for (auto& [name, state] : states()) {
       BatchWriter writer(&batch, families_[name].handle);
@@ -106,7 +132,9 @@ class RocksdbBackend final : public BackendCore {
         batch.Put(default_handle_, kCommitKey, commit.SerializeAsString());
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(status, "cannot commit"));
     rocksdb::WriteOptions write_options;
-    write_options.sync = options().durability == Durability::kMachine;
+    // What is dropped afterwards is gone even if the machine crashes.
+    write_options.sync =
+        options().durability == Durability::kMachine || !unused_.empty();
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(
         db_->Write(write_options, &batch),
         absl::StrCat("cannot commit to '", options().directory, "'")));
@@ -115,6 +143,8 @@ class RocksdbBackend final : public BackendCore {
       if (family.rule_to_be)
         family.ttl->SetRule(*family.rule_to_be).IgnoreError();
     }
+    // What is committed stays so if that fails; the next commit tries again.
+    if (!unused_.empty() && DropUnused().ok()) SaveRecord().IgnoreError();
     NoteCommitted();
     return absl::OkStatus();
   }
@@ -198,50 +228,126 @@ class RocksdbBackend final : public BackendCore {
     return state_internal::DatabasePath(options().directory);
   }
 
+  // What is on disk still knows the column families that wait to be dropped:
+  // without that the database could not be opened.
   absl::Status SaveRecord() override {
-    if (record().SerializeAsString() == saved_record_.SerializeAsString()) {
+    v1::ShardRecord wanted = record();
+    for (const v1::StateRecord& state : saved_record_.states()) {
+      if (unused_.contains(ColumnFamilyOf(state))) *wanted.add_states() = state;
+    }
+    return Save(wanted, sync());
+  }
+
+  absl::Status Save(const v1::ShardRecord& wanted, bool sync) {
+    if (wanted.SerializeAsString() == saved_record_.SerializeAsString()) {
       return absl::OkStatus();
     }
-    MAYFLY_RETURN_IF_ERROR(Write(record()));
-    saved_record_ = record();
+    MAYFLY_RETURN_IF_ERROR(WriteShardRecord(options().directory, wanted, sync));
+    saved_record_ = wanted;
     return absl::OkStatus();
   }
 
-  absl::Status Write(const v1::ShardRecord& shard) const {
-    return WriteShardRecord(options().directory, shard,
-                            options().durability == Durability::kMachine);
-  }
+  bool sync() const { return options().durability == Durability::kMachine; }
 
-  // Makes the column family of a new state. It is recorded first, alone: one
-  // that nobody knows of could not be opened, and whatever else is to change in
-  // the record waits for the commit.
+  // Makes the column family of a state, not used yet. It is recorded first,
+  // alone: one that nobody knows of could not be opened, and whatever else is
+  // to change in the record waits for the commit.
   absl::Status CreateFamily(const v1::StateRecord& state) {
+    const std::string name = ColumnFamilyOf(state);
+    // A registration that failed has left it.
+    if (unused_.contains(name)) MAYFLY_RETURN_IF_ERROR(Drop(name));
     v1::ShardRecord with_state = saved_record_;
     const bool recorded =
         std::any_of(with_state.states().begin(), with_state.states().end(),
                     [&](const v1::StateRecord& other) {
-                      return other.name() == state.name();
+                      return ColumnFamilyOf(other) == name;
                     });
-    if (!recorded) {
-      *with_state.add_states() = state;
-      MAYFLY_RETURN_IF_ERROR(Write(with_state));
-      saved_record_ = std::move(with_state);
-    }
+    if (!recorded) *with_state.add_states() = state;
+    // RocksDB waits for the disk, too.
+    MAYFLY_RETURN_IF_ERROR(
+        Save(with_state, sync() || !state.column_family().empty()));
     RocksdbFamily family;
     MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
                             FamilyOptions(state, family));
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-        db_->CreateColumnFamily(family_options, state.name(), &family.handle),
+        db_->CreateColumnFamily(family_options, name, &family.handle),
         absl::StrCat("cannot create state '", state.name(), "'")));
-    AddToSweeper(state.name(), family);
-    families_[state.name()] = std::move(family);
+    unused_[name] = std::move(family);
     return absl::OkStatus();
   }
 
-  // The last commit names the states it found here.
-  absl::Status CheckFamilies() {
+  // Has the state live in the column family that its record names; the one that
+  // it lived in waits for the commit that makes it useless.
+  void Use(const v1::StateRecord& state) {
+    auto used = unused_.extract(ColumnFamilyOf(state));
+    AddToSweeper(state.name(), used.mapped());
+    if (auto old = families_.extract(state.name())) {
+      unused_[old.mapped().handle->GetName()] = std::move(old.mapped());
+    }
+    families_[state.name()] = std::move(used.mapped());
+  }
+
+  // Rewrites a state into a column family beside its own. A crash, or an error,
+  // leaves what no commit names.
+  absl::Status Rewrite(v1::StateRecord& state, EntryMigration& migration) {
+    const RocksdbFamily& old = families_[state.name()];
+    state.set_column_family(NextName(state.name(), old.handle->GetName()));
+    RocksdbFamily ignored;
+    MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
+                            FamilyOptions(state, ignored));
+    const std::string directory = RewritePath(options().directory);
+    MAYFLY_RETURN_IF_ERROR(RemoveAll(directory));
+    MAYFLY_RETURN_IF_ERROR(MakeDirectory(directory));
+    const absl::Cleanup remove_directory = [&] {
+      RemoveAll(directory).IgnoreError();
+    };
+    MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                            RewriteIntoFiles(*db_, old.handle, family_options,
+                                             directory, migration));
+    MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
+    if (!files.empty()) {
+      rocksdb::IngestExternalFileOptions ingest;
+      ingest.move_files = true;
+      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
+          db_->IngestExternalFile(unused_[state.column_family()].handle, files,
+                                  ingest),
+          absl::StrCat("cannot rewrite state '", state.name(), "'")));
+    }
+    return absl::OkStatus();
+  }
+
+  // "name~2" after "name", and so on.
+  std::string NextName(const std::string& state,
+                       const std::string& column_family) const {
+    int generation = 1;
+    if (column_family != state) {
+      static_cast<void>(absl::SimpleAtoi(column_family.substr(state.size() + 1),
+                                         &generation));
+    }
+    std::string next;
+    do {
+      next = absl::StrCat(state, "~", ++generation);
+    } while (unused_.contains(next));
+    return next;
+  }
+
+  // The states that the last commit found here.
+  absl::Status TakeCommitted() {
+    v1::ShardRecord& shard = record();
+    shard.clear_states();
+    for (const v1::StateRecord& state : saved_record_.states()) {
+      const std::string name = ColumnFamilyOf(state);
+      const auto& committed = last_commit().states();
+      if (std::ranges::count(committed, name) == 0) continue;
+      *shard.add_states() = state;
+      auto found = unused_.extract(name);
+      if (found) families_[state.name()] = std::move(found.mapped());
+    }
     for (const std::string& name : last_commit().states()) {
-      if (families_.contains(name)) continue;
+      const bool found = std::ranges::any_of(families_, [&](const auto& at) {
+        return at.second.handle->GetName() == name;
+      });
+      if (found) continue;
       return absl::DataLossError(absl::StrCat(
           "'", DatabasePath(), "' has lost state '", name,
           "', which the last commit found there; restore an earlier copy of "
@@ -250,32 +356,24 @@ class RocksdbBackend final : public BackendCore {
     return absl::OkStatus();
   }
 
-  // States of a start that never committed hold nothing, and must not bind the
-  // next one to what that one asked for.
-  absl::Status ForgetUncommitted() {
-    // A lost commit is for others to report, and not to be made worse.
-    if (record().committed() && !has_commit()) return absl::OkStatus();
-    const auto& committed = last_commit().states();
-    const auto is_committed = [&](const std::string& name) {
-      return std::find(committed.begin(), committed.end(), name) !=
-             committed.end();
-    };
-    for (auto it = families_.begin(); it != families_.end();) {
-      const auto at = it++;
-      if (is_committed(at->first)) continue;
-      MAYFLY_RETURN_IF_ERROR(
-          FromRocksdb(db_->DropColumnFamily(at->second.handle),
-                      absl::StrCat("cannot drop state '", at->first, "'")));
-      db_->DestroyColumnFamilyHandle(at->second.handle);
-      families_.erase(at);
+  // What a start that never committed has left holds nothing, and must not bind
+  // the next one to what that one asked for; and what was rewritten is of no
+  // use in its old form.
+  absl::Status DropUnused() {
+    while (!unused_.empty()) {
+      MAYFLY_RETURN_IF_ERROR(Drop(unused_.begin()->first));
     }
-    auto* const states = record().mutable_states();
-    for (int i = states->size() - 1; i >= 0; --i) {
-      if (!is_committed(states->Get(i).name())) states->DeleteSubrange(i, 1);
-    }
-    if (states->size() == saved_record_.states_size()) return absl::OkStatus();
-    saved_record_ = record();
-    return Write(saved_record_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Drop(const std::string& unused) {
+    const auto at = unused_.find(unused);
+    MAYFLY_RETURN_IF_ERROR(
+        FromRocksdb(db_->DropColumnFamily(at->second.handle),
+                    absl::StrCat("cannot drop state '", at->first, "'")));
+    db_->DestroyColumnFamilyHandle(at->second.handle);
+    unused_.erase(at);
+    return absl::OkStatus();
   }
 
   // Opens the database with every recorded state, registered or not: its
@@ -308,7 +406,7 @@ class RocksdbBackend final : public BackendCore {
         default_handle_ = handles[i];
         continue;
       }
-      RocksdbFamily& family = families_[names[i]];
+      RocksdbFamily& family = unused_[names[i]];
       family.handle = handles[i];
       MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family, *db_));
     }
@@ -322,7 +420,9 @@ class RocksdbBackend final : public BackendCore {
                                 OptionsOf(name, rocksdb_options_));
     }
     for (const v1::StateRecord& state : record().states()) {
-      if (state.name() == name) return FamilyOptions(state, families_[name]);
+      if (ColumnFamilyOf(state) == name) {
+        return FamilyOptions(state, unused_[name]);
+      }
     }
     return absl::DataLossError(absl::StrCat(
         "'", DatabasePath(), "' holds state '", name,
@@ -373,7 +473,10 @@ class RocksdbBackend final : public BackendCore {
   rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
   // What MANIFEST.mayfly holds.
   v1::ShardRecord saved_record_;
+  // By state.
   std::map<std::string, RocksdbFamily> families_;
+  // Those that no state lives in, or not yet, by their own name.
+  std::map<std::string, RocksdbFamily> unused_;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "state/snapshot_file.h"
 #include "state/state_registry.h"
 #include "state/stored_shard.h"
+#include "state/transfer_meter.h"
 
 namespace mayfly {
 namespace {
@@ -28,47 +29,22 @@ using state_internal::ExpiryCut;
 using state_internal::ShardLoader;
 using state_internal::SnapshotWriter;
 using state_internal::StoredShard;
+using state_internal::TransferMeter;
 using Sources = std::vector<std::unique_ptr<StoredShard>>;
 
-// Counts, reports and stops.
-class Meter {
- public:
-  Meter(const TransferOptions& options, const Sources& sources)
-      : options_(options) {
-    for (const auto& source : sources) {
-      for (int i = 0; i < source->record().states_size(); ++i) {
-        progress_.keys_total += source->Keys(static_cast<std::uint32_t>(i));
-      }
+TransferMeter MeterOf(const TransferOptions& options, const Sources& sources) {
+  TransferMeter meter(options.on_progress, options.stop);
+  for (const auto& source : sources) {
+    for (int i = 0; i < source->record().states_size(); ++i) {
+      meter.ExpectKeys(source->Keys(static_cast<std::uint32_t>(i)));
     }
   }
+  return meter;
+}
 
-  absl::Status CountKey(std::string_view key, std::string_view value) {
-    ++progress_.keys_done;
-    progress_.bytes_done += key.size() + value.size();
-    constexpr std::uint64_t kKeysPerLook = 8192;
-    if (progress_.keys_done % kKeysPerLook == 0) Report();
-    if (options_.stop == nullptr ||
-        !options_.stop->load(std::memory_order_relaxed)) {
-      return absl::OkStatus();
-    }
-    return absl::CancelledError("stopped before all of the state was moved");
-  }
-
-  void CountExpired() { ++progress_.keys_expired; }
-
-  TransferProgress Finish() {
-    Report();
-    return progress_;
-  }
-
- private:
-  void Report() const {
-    if (options_.on_progress != nullptr) options_.on_progress(progress_);
-  }
-
-  const TransferOptions& options_;
-  TransferProgress progress_;
-};
+absl::Status Stopped() {
+  return absl::CancelledError("stopped before all of the state was moved");
+}
 
 TimestampMs ClockOf(const v1::StateRecord& state,
                     const v1::CommitRecord& commit) {
@@ -166,14 +142,14 @@ v1::CommitRecord CommitOf(const RestorePlan& plan, const Sources& sources) {
 
 // Gives the writer what `shard` has of its `state`-th state.
 absl::Status SaveState(const StoredShard& shard, int state,
-                       SnapshotWriter& writer, Meter& meter) {
+                       SnapshotWriter& writer, TransferMeter& meter) {
   const v1::StateRecord& record = shard.record().states(state);
   ExpiryCut cut(record, ClockOf(record, shard.commit()));
   const bool leaves_out = record.ttl().cleanup_full_snapshot();
   const auto index = static_cast<std::uint32_t>(state);
   return shard.Visit(
       index, [&](std::string_view key, std::string_view value) -> absl::Status {
-        MAYFLY_RETURN_IF_ERROR(meter.CountKey(key, value));
+        if (!meter.CountKey(key, value)) return Stopped();
         const auto left = leaves_out ? cut.Keep(value) : value;
         if (left) {
           writer.Add(index, key, *left);
@@ -188,7 +164,7 @@ absl::Status SaveState(const StoredShard& shard, int state,
 absl::Status LoadState(const StoredShard& source, int state,
                        const RestorePlan& plan, TimestampMs processing_now_ms,
                        std::uint32_t target, ShardLoader& loader,
-                       Meter& meter) {
+                       TransferMeter& meter) {
   const v1::StateRecord& record = source.record().states(state);
   const bool event_time =
       record.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT;
@@ -198,7 +174,7 @@ absl::Status LoadState(const StoredShard& source, int state,
   return source.Visit(
       static_cast<std::uint32_t>(state),
       [&](std::string_view key, std::string_view value) -> absl::Status {
-        MAYFLY_RETURN_IF_ERROR(meter.CountKey(key, value));
+        if (!meter.CountKey(key, value)) return Stopped();
         if (PartitionForKey(KeyOf(record, key), plan.shards) != plan.shard) {
           return absl::OkStatus();
         }
@@ -216,7 +192,7 @@ absl::StatusOr<TransferProgress> WriteSavepoint(
     const TransferOptions& options) {
   MAYFLY_ASSIGN_OR_RETURN(const Sources sources, OpenAll({shard_directory}));
   const StoredShard& shard = *sources.front();
-  Meter meter(options, sources);
+  TransferMeter meter = MeterOf(options, sources);
   MAYFLY_ASSIGN_OR_RETURN(SnapshotWriter writer,
                           SnapshotWriter::Create(file, shard.record()));
   for (int i = 0; i < shard.record().states_size(); ++i) {
@@ -241,7 +217,7 @@ absl::StatusOr<TransferProgress> RestoreShard(const RestorePlan& plan,
   const absl::Cleanup remove_unfinished = [&] {
     state_internal::RemoveAll(unfinished.directory).IgnoreError();
   };
-  Meter meter(options, sources);
+  TransferMeter meter = MeterOf(options, sources);
   const TimestampMs now_ms =
       (plan.processing_clock != nullptr ? plan.processing_clock : SystemClock())
           ->NowMs();

@@ -48,6 +48,9 @@ absl::StatusOr<std::unique_ptr<ShardLoader>> ShardLoader::Create(
   v1::ShardRecord ours = record;
   ours.set_format_version(kFormatVersion);
   ours.set_committed(true);
+  for (v1::StateRecord& state : *ours.mutable_states()) {
+    state.clear_column_family();
+  }
   if (options.kind == BackendKind::kRocksdb) {
     ours.set_backend(v1::BACKEND_KIND_ROCKSDB);
     return MakeRocksdbLoader(options, std::move(ours));

@@ -14,16 +14,28 @@ namespace {
 constexpr TimestampMs kNothingExpired =
     std::numeric_limits<std::int64_t>::min();
 
-constexpr absl::string_view kWayOut =
-    "start with the old setting, or with an empty state directory";
+// Refuses to give a program a state that is stored as something else.
+class Refusal {
+ public:
+  Refusal(const StateSpec& asked, std::string_view directory)
+      : asked_(asked), directory_(directory) {}
 
-absl::Status Refuse(const StateSpec& asked, absl::string_view what,
-                    absl::string_view stored, absl::string_view wanted) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("StateMigration: state '", asked.name, "' is stored with ",
-                   what, what.empty() ? "" : " ", stored,
-                   " and asked for with ", wanted, "; ", kWayOut));
-}
+  // `way_out` is one that there is beside starting as before, or anew.
+  absl::Status operator()(absl::string_view what, absl::string_view stored,
+                          absl::string_view wanted,
+                          absl::string_view way_out = "") const {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "StateMigration: state '", asked_.name, "' is stored with ", what,
+        what.empty() ? "" : " ", stored, " and asked for with ", wanted,
+        "; nothing in '", ToAbsl(directory_), "' was changed: ", way_out,
+        way_out.empty() ? "" : ", or ",
+        "start with the old setting, or with an empty state directory"));
+  }
+
+ private:
+  const StateSpec& asked_;
+  const std::string_view directory_;
+};
 
 absl::string_view TimeName(v1::TimeCharacteristic time) {
   return time == v1::TIME_CHARACTERISTIC_EVENT ? "event time"
@@ -40,13 +52,62 @@ std::string ToString(const v1::SerializerIdentity& identity) {
   return SerializerIdentity{identity.name(), identity.version()}.ToString();
 }
 
-absl::Status CheckSerializer(const StateSpec& asked, absl::string_view what,
-                             const v1::SerializerIdentity& stored,
-                             const v1::SerializerIdentity& wanted) {
-  if (stored.name() == wanted.name() && stored.version() == wanted.version()) {
+bool Same(const v1::SerializerIdentity& a, const v1::SerializerIdentity& b) {
+  return a.name() == b.name() && a.version() == b.version();
+}
+
+// Keys cannot be rewritten: other bytes would be other keys, on other shards.
+absl::Status CheckKeySerializer(const Refusal& refuse, absl::string_view what,
+                                const v1::SerializerIdentity& stored,
+                                const v1::SerializerIdentity& wanted) {
+  if (Same(stored, wanted)) return absl::OkStatus();
+  return refuse(what, ToString(stored), ToString(wanted),
+                stored.name() == wanted.name()
+                    ? "keep the bytes of keys as they are, since others would "
+                      "be other keys"
+                    : "");
+}
+
+absl::Status CheckValueSerializer(const Refusal& refuse,
+                                  const StateMigration& migration,
+                                  const v1::SerializerIdentity& stored,
+                                  const v1::SerializerIdentity& wanted) {
+  if (Same(stored, wanted)) return absl::OkStatus();
+  std::string way_out;
+  if (stored.name() == wanted.name()) {
+    const bool is_older = stored.version() < wanted.version();
+    if (is_older && migration.reserialize != nullptr &&
+        stored.version() >= migration.oldest_version) {
+      return absl::OkStatus();
+    }
+    way_out = is_older ? absl::StrCat(
+                             "give the serializer a DeserializeVersion() that "
+                             "reads version ",
+                             stored.version())
+                       : "start with the newer program that wrote it";
+  }
+  return refuse("the value serializer", ToString(stored), ToString(wanted),
+                way_out);
+}
+
+absl::Status CheckTtl(const Refusal& refuse, const StateMigration& migration,
+                      const v1::StateRecord& stored,
+                      const v1::StateRecord& wanted) {
+  if (stored.has_ttl() != wanted.has_ttl()) {
+    if (migration.ttl_allowed) return absl::OkStatus();
+    return refuse("", stored.has_ttl() ? "a TTL" : "no TTL",
+                  wanted.has_ttl() ? "a TTL" : "no TTL",
+                  "call AllowTtlMigration() on its descriptor to have it "
+                  "rewritten");
+  }
+  const auto time = [](const v1::StateRecord& state) {
+    return state.ttl().time_characteristic();
+  };
+  if (!stored.has_ttl() || time(stored) == time(wanted)) {
     return absl::OkStatus();
   }
-  return Refuse(asked, what, ToString(stored), ToString(wanted));
+  return refuse("timestamps in", TimeName(time(stored)),
+                TimeName(time(wanted)));
 }
 
 // The latest instant t such that an entry last accessed at t had expired under
@@ -60,10 +121,6 @@ TimestampMs ExpiredThrough(const v1::TtlRecord& stored,
           : commit.processing_clock_ms();
   return std::max(stored.expired_through_ms(),
                   SaturatingAdd(clock_ms, -stored.ttl_ms()));
-}
-
-std::string TtlText(const v1::StateRecord& record) {
-  return record.has_ttl() ? "a TTL" : "no TTL";
 }
 
 }  // namespace
@@ -136,32 +193,28 @@ v1::StateRecord NewRecord(const StateSpec& spec) {
 
 absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
                                           const StateSpec& asked,
-                                          const v1::CommitRecord& commit) {
+                                          const v1::CommitRecord& commit,
+                                          std::string_view directory) {
+  const Refusal refuse(asked, directory);
   v1::StateRecord wanted = NewRecord(asked);
+  wanted.set_column_family(stored.column_family());
   if (stored.kind() != wanted.kind()) {
-    return Refuse(asked, "the kind", ToAbsl(KindName(stored.kind())),
+    return refuse("the kind", ToAbsl(KindName(stored.kind())),
                   ToAbsl(KindName(wanted.kind())));
   }
-  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the key serializer",
-                                         stored.key_serializer(),
-                                         wanted.key_serializer()));
-  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the value serializer",
-                                         stored.value_serializer(),
-                                         wanted.value_serializer()));
-  MAYFLY_RETURN_IF_ERROR(CheckSerializer(asked, "the map key serializer",
-                                         stored.map_key_serializer(),
-                                         wanted.map_key_serializer()));
-  if (stored.has_ttl() != wanted.has_ttl()) {
-    return Refuse(asked, "", TtlText(stored), TtlText(wanted));
-  }
-  if (!stored.has_ttl()) return wanted;
+  MAYFLY_RETURN_IF_ERROR(CheckKeySerializer(refuse, "the key serializer",
+                                            stored.key_serializer(),
+                                            wanted.key_serializer()));
+  MAYFLY_RETURN_IF_ERROR(CheckKeySerializer(refuse, "the map key serializer",
+                                            stored.map_key_serializer(),
+                                            wanted.map_key_serializer()));
+  MAYFLY_RETURN_IF_ERROR(CheckValueSerializer(refuse, asked.migration,
+                                              stored.value_serializer(),
+                                              wanted.value_serializer()));
+  MAYFLY_RETURN_IF_ERROR(CheckTtl(refuse, asked.migration, stored, wanted));
+  if (!stored.has_ttl() || !wanted.has_ttl()) return wanted;
 
   const v1::TtlRecord& old_ttl = stored.ttl();
-  if (old_ttl.time_characteristic() != wanted.ttl().time_characteristic()) {
-    return Refuse(asked, "timestamps in",
-                  TimeName(old_ttl.time_characteristic()),
-                  TimeName(wanted.ttl().time_characteristic()));
-  }
   wanted.mutable_ttl()->set_expired_through_ms(
       old_ttl.ttl_ms() == wanted.ttl().ttl_ms()
           ? old_ttl.expired_through_ms()

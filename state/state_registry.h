@@ -24,12 +24,15 @@ v1::StateRecord NewRecord(const StateSpec& spec);
 //   same:           the stored one
 //   another TTL:    entries live by it, except those that had expired under
 //                   the stored one at `commit`, the last commit
+//   TTL on or off, an older version of the value serializer: what is asked for,
+//                   if the spec has what a migration of the entries needs
 //   all else:       refused
-// Errors: kFailedPrecondition naming the state, both sides and the way out; it
-// holds the word StateMigration where a migration could help.
+// Errors: kFailedPrecondition with the word StateMigration, naming the state,
+// both sides, `directory` and the way out.
 absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
                                           const StateSpec& asked,
-                                          const v1::CommitRecord& commit);
+                                          const v1::CommitRecord& commit,
+                                          std::string_view directory);
 
 // How the entries of a recorded state expire.
 ExpiryRule RuleOf(const v1::StateRecord& record);

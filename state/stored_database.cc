@@ -44,11 +44,16 @@ class StoredDatabase final : public StoredShard {
     record_ = all;
     record_.clear_states();
     for (const v1::StateRecord& state : all.states()) {
-      if (std::ranges::count(commit_.states(), state.name()) == 0) continue;
-      if (!handles_.contains(state.name())) {
+      const std::string name = ColumnFamilyOf(state);
+      if (std::ranges::count(commit_.states(), name) == 0) continue;
+      if (!handles_.contains(name)) {
         return Damaged(absl::StrCat("state '", state.name(), "' is missing"));
       }
-      *record_.add_states() = state;
+      v1::StateRecord& ours = *record_.add_states();
+      ours = state;
+      // Nobody else is to put it where it is here.
+      ours.clear_column_family();
+      state_handles_.push_back(handles_.at(name));
     }
     return absl::OkStatus();
   }
@@ -97,7 +102,7 @@ class StoredDatabase final : public StoredShard {
 
  private:
   rocksdb::ColumnFamilyHandle* HandleOf(std::uint32_t state) const {
-    return handles_.at(record_.states(static_cast<int>(state)).name());
+    return state_handles_.at(state);
   }
 
   absl::Status Check(const rocksdb::Status& status) const {
@@ -124,7 +129,7 @@ class StoredDatabase final : public StoredShard {
     for (const std::string& name : names) {
       v1::StateRecord state;
       for (const v1::StateRecord& known : all.states()) {
-        if (known.name() == name) state = known;
+        if (ColumnFamilyOf(known) == name) state = known;
       }
       if (state.name().empty() && name != rocksdb::kDefaultColumnFamilyName) {
         return Damaged(
@@ -169,6 +174,8 @@ class StoredDatabase final : public StoredShard {
   std::map<std::string, RocksdbFamily> families_;
   std::unique_ptr<rocksdb::DB> db_;
   std::map<std::string, rocksdb::ColumnFamilyHandle*> handles_;
+  // Those of the record's states, in its order.
+  std::vector<rocksdb::ColumnFamilyHandle*> state_handles_;
 };
 
 }  // namespace

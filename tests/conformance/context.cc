@@ -33,8 +33,9 @@ std::string TextOf(const std::optional<T>& value) {
 // Registers, and keeps the state.
 template <typename Descriptor, typename State>
 absl::Status RegisterAs(Backend& backend, Descriptor descriptor,
-                        const MaybeTtl& ttl, State** state) {
-  if (ttl) descriptor.EnableTimeToLive(*ttl);
+                        const Asked& asked, State** state) {
+  if (asked.ttl) descriptor.EnableTimeToLive(*asked.ttl);
+  if (asked.migrates) descriptor.AllowTtlMigration();
   absl::StatusOr<State*> registered = backend.GetState(descriptor);
   if (registered.ok()) *state = *registered;
   return registered.status();
@@ -42,9 +43,9 @@ absl::Status RegisterAs(Backend& backend, Descriptor descriptor,
 
 class ValueSubject final : public Subject {
  public:
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
+  absl::Status Register(Backend& backend, const Asked& asked) override {
     return RegisterAs(backend, ValueStateDescriptor<std::int64_t>(kStateName),
-                      ttl, &state_);
+                      asked, &state_);
   }
   void Write(Batch batch) override { Must(state_->Update(contents_[batch])); }
   void Clear() override { Must(state_->Clear()); }
@@ -67,8 +68,8 @@ class ListSubject final : public Subject {
  public:
   explicit ListSubject(PerBatch<std::vector<T>> contents)
       : contents_(std::move(contents)) {}
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
-    return RegisterAs(backend, ListStateDescriptor<T>(kStateName), ttl,
+  absl::Status Register(Backend& backend, const Asked& asked) override {
+    return RegisterAs(backend, ListStateDescriptor<T>(kStateName), asked,
                       &state_);
   }
   void Write(Batch batch) override { Must(state_->AddAll(contents_[batch])); }
@@ -106,12 +107,12 @@ class ListSubject final : public Subject {
 class MapSubject final : public Subject {
  public:
   using Map = std::map<std::int32_t, std::optional<std::int32_t>>;
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
+  absl::Status Register(Backend& backend, const Asked& asked) override {
     return RegisterAs(
         backend,
         MapStateDescriptor<std::int32_t, std::optional<std::int32_t>>(
             kStateName),
-        ttl, &state_);
+        asked, &state_);
   }
   void Write(Batch batch) override {
     for (const auto& [key, value] : contents_[batch]) {
@@ -150,9 +151,9 @@ class MapEntrySubject final : public Subject {
  public:
   explicit MapEntrySubject(PerBatch<V> contents)
       : contents_(std::move(contents)) {}
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
+  absl::Status Register(Backend& backend, const Asked& asked) override {
     return RegisterAs(backend, MapStateDescriptor<std::int32_t, V>(kStateName),
-                      ttl, &state_);
+                      asked, &state_);
   }
   void Write(Batch batch) override { Must(state_->Put(1, contents_[batch])); }
   void Clear() override { Must(state_->Remove(1)); }
@@ -187,11 +188,11 @@ std::int64_t SumOf(const Batches& batches, std::int64_t start) {
 // The sum of what was added.
 class ReducingSubject final : public Subject {
  public:
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
+  absl::Status Register(Backend& backend, const Asked& asked) override {
     return RegisterAs(backend,
                       ReducingStateDescriptor<std::int64_t>(
                           kStateName, std::plus<std::int64_t>()),
-                      ttl, &state_);
+                      asked, &state_);
   }
   void Write(Batch batch) override { Must(state_->Add(Addends()[batch])); }
   void Clear() override { Must(state_->Clear()); }
@@ -223,7 +224,7 @@ class ReducingSubject final : public Subject {
 // The sum of what was added and three, as text.
 class AggregatingSubject final : public Subject {
  public:
-  absl::Status Register(Backend& backend, const MaybeTtl& ttl) override {
+  absl::Status Register(Backend& backend, const Asked& asked) override {
     return RegisterAs(
         backend,
         AggregatingStateDescriptor<std::int64_t, std::int64_t, std::string>(
@@ -233,7 +234,7 @@ class AggregatingSubject final : public Subject {
                        std::int64_t& sum) { sum += value; },
              .get_result =
                  [](const std::int64_t& sum) { return std::to_string(sum); }}),
-        ttl, &state_);
+        asked, &state_);
   }
   void Write(Batch batch) override { Must(state_->Add(Addends()[batch])); }
   void Clear() override { Must(state_->Clear()); }

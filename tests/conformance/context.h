@@ -19,12 +19,19 @@ inline constexpr char kStateName[] = "state";
 
 using Backend = KeyedStateBackend<Key>;
 
+// How a state is registered.
+struct Asked {
+  MaybeTtl ttl;
+  // What is stored with a TTL, or without, may become the other.
+  bool migrates = false;
+};
+
 // Acts on the current key of the backend that it is registered with.
 class Subject {
  public:
   virtual ~Subject() = default;
 
-  virtual absl::Status Register(Backend& backend, const MaybeTtl& ttl) = 0;
+  virtual absl::Status Register(Backend& backend, const Asked& asked) = 0;
   virtual void Write(Batch batch) = 0;
   virtual void Clear() = 0;
 

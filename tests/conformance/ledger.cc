@@ -12,8 +12,6 @@ namespace {
 const char kFilter[] = "unit/compaction/ttl_compaction_filter_test.cc";
 const char kTtlConfig[] = "unit/state/ttl_config_test.cc";
 const char kCommits[] = "unit/state/commit_in_parts_test.cc";
-const char kMigrates[] =
-    "arrives with AllowTtlMigration; until then refused, rows 30 and 77";
 const char kSavepoints[] = "arrives with savepoints";
 const char kCheckpoints[] = "arrives with checkpoints";
 
@@ -43,6 +41,11 @@ const std::vector<CoveredRow>& CoveredRows() {
       {60, kTtlConfig, {"Row60EntriesPerAccessMustBePositive"}},
       {61, kTtlConfig, {"Row61DescriptorsHaveATtlOnlyIfItIsEnabled"}},
       {67, "golden/serde_golden_test.cc", {"IsRead"}},
+      {78,
+       "unit/state/ttl_migration_cases_test.cc",
+       {"CaseC58SwitchedOnNothingIsLostOrGarbled",
+        "CaseC59SwitchedOffNoBytesStayAndNothingRevives",
+        "CaseC59SwitchedOffAfterASavepoint"}},
       {82, "unit/state/registration_test.cc", {"AnotherKeyTypeIsRefused"}},
       {84, kCommits, {"Row84CommitsUnderWayAtOnceCutListsOfTheirOwn"}},
       {88,
@@ -90,7 +93,6 @@ const std::vector<CoveredRow>& CoveredRows() {
 
 const std::vector<InapplicableRow>& InapplicableRows() {
   static const std::vector<InapplicableRow> rows = {
-      {31, kMigrates},
       {45,
        "a filter has its rule from the start; changing it live is allowed "
        "and defined"},
@@ -98,14 +100,6 @@ const std::vector<InapplicableRow>& InapplicableRows() {
       {62, "no other language hands over a configuration"},
       {64, "no serializer knows of TTL: timestamps are framed around values"},
       {66, "no serializer knows of TTL: there is nothing to wrap"},
-      {68, kMigrates},
-      {71, kMigrates},
-      {72, kMigrates},
-      {73, kMigrates},
-      {74, kMigrates},
-      {75, kMigrates},
-      {76, kMigrates},
-      {78, "arrives with checkpoints; there is no JobManager storage"},
       {81, "there are no namespaces, so no serializer of theirs"},
       {83, "arrives with the changelog"},
       {85, kCheckpoints},
@@ -117,9 +111,6 @@ const std::vector<InapplicableRow>& InapplicableRows() {
       {104, "there is no SQL planner"},
       {122, kSavepoints},
       {123, kSavepoints},
-      {129, kMigrates},
-      {130, kMigrates},
-      {131, kMigrates},
       {140, "arrives with rescaling"},
   };
   return rows;

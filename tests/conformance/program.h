@@ -129,7 +129,13 @@ struct Restart {
   std::optional<MaybeTtl> ttl = std::nullopt;
 };
 
-// A restart in which registering with this TTL asks for a migration.
+// The same, and from here on a TTL may be switched on and off.
+struct RestartMigrating {
+  MaybeTtl ttl;
+};
+
+// A restart in which registering with this TTL asks for a migration, which is
+// not allowed.
 struct RestartRefused {
   MaybeTtl ttl;
 };
@@ -140,10 +146,11 @@ struct Compact {};
 // A whole round of clean-up, and on RocksDB a commit, which writes it.
 struct CleanUp {};
 
-using Step = std::variant<At, Watermark, Use, Write, Clear, UseEach, WriteEach,
-                          ClearEach, AccessEach, Merge, Reads, ReadsText,
-                          ReadsEach, Raw, Stores, Snap, Commit, Restore,
-                          Restart, RestartRefused, Compact, CleanUp>;
+using Step =
+    std::variant<At, Watermark, Use, Write, Clear, UseEach, WriteEach,
+                 ClearEach, AccessEach, Merge, Reads, ReadsText, ReadsEach, Raw,
+                 Stores, Snap, Commit, Restore, Restart, RestartMigrating,
+                 RestartRefused, Compact, CleanUp>;
 using Program = std::vector<Step>;
 
 // One program after another: most rows go on where another one ended.

@@ -31,7 +31,8 @@ Rows LifeRows();
 Rows KeyRows();
 // 32 to 42, 119, 120 and 124: what is removed, and when.
 Rows CleanUpRows();
-// 30, 65, 70, 77, 133 and 134: restarts with the same TTL or another.
+// 30, 31, 65, 68, 70 to 77, 129 to 131, 133 and 134: restarts with the same
+// TTL, another, or none.
 Rows RestartRows();
 // 63, 94 to 118: boundaries of time, and derived rows.
 Rows BoundaryRows();

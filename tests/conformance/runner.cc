@@ -116,10 +116,14 @@ class Interpreter {
     shard_.Commit();
     (*this)(Restore{});
   }
+  void operator()(const RestartMigrating& step) {
+    migrates_ = true;
+    (*this)(Restart{step.ttl});
+  }
   void operator()(const RestartRefused& step) {
     shard_.Commit();
     shard_.Reopen();
-    EXPECT_THAT(subject_->Register(shard_.backend(), step.ttl),
+    EXPECT_THAT(subject_->Register(shard_.backend(), {step.ttl}),
                 StatusIs(absl::StatusCode::kFailedPrecondition,
                          HasSubstr("StateMigration: state 'state'")));
     Register();
@@ -137,7 +141,7 @@ class Interpreter {
 
  private:
   void Register() {
-    Must(subject_->Register(shard_.backend(), ttl_));
+    Must(subject_->Register(shard_.backend(), {ttl_, migrates_}));
     shard_->SetCurrentKey(key_);
   }
 
@@ -169,6 +173,7 @@ class Interpreter {
   Shard<Key> shard_;
   const std::unique_ptr<Subject> subject_;
   MaybeTtl ttl_;
+  bool migrates_ = false;
   Key key_{"key", ""};
 };
 

@@ -65,6 +65,13 @@ v1::StateRecord Streak() {
   return state;
 }
 
+v1::StateRecord Rewritten() {
+  v1::StateRecord state = Streak();
+  state.mutable_value_serializer()->set_version(2);
+  state.set_column_family("streak~2");
+  return state;
+}
+
 v1::StateRecord Recent() {
   v1::StateRecord state = Streak();
   state.set_name("recent");
@@ -150,7 +157,8 @@ Format StateRecords() {
           "mayfly.v1.StateRecord",
           {SampleOf("value without TTL", Streak()),
            SampleOf("list, 3 h of event time", Recent()),
-           SampleOf("map, infinite TTL after a shorter one", Destinations())}};
+           SampleOf("map, infinite TTL after a shorter one", Destinations()),
+           SampleOf("value, rewritten once", Rewritten())}};
 }
 
 Format CommitRecords() {

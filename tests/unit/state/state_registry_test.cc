@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
@@ -61,7 +62,7 @@ v1::CommitRecord CommitAt(std::int64_t processing_ms, std::int64_t event_ms) {
 
 absl::StatusOr<v1::StateRecord> Restore(const StateSpec& stored,
                                         const StateSpec& asked) {
-  return Reconcile(NewRecord(stored), asked, CommitAt(1500, 700));
+  return Reconcile(NewRecord(stored), asked, CommitAt(1500, 700), "/dir");
 }
 
 // A refusal names the state, both sides and the way out.
@@ -172,9 +173,11 @@ TEST(ReconcileTest, Row134ShorterTtlActsAtOnce) {
 TEST(ReconcileTest, OnceExpiredIsExpiredThroughLaterChangesToo) {
   v1::StateRecord record = NewRecord(StreakWithTtl(Ttl(1000)));
   record =
-      Reconcile(record, StreakWithTtl(Ttl(50'000)), CommitAt(1500, 0)).value();
+      Reconcile(record, StreakWithTtl(Ttl(50'000)), CommitAt(1500, 0), "/dir")
+          .value();
   record =
-      Reconcile(record, StreakWithTtl(Ttl(90'000)), CommitAt(1600, 0)).value();
+      Reconcile(record, StreakWithTtl(Ttl(90'000)), CommitAt(1600, 0), "/dir")
+          .value();
   EXPECT_EQ(RuleOf(record),
             (ExpiryRule{.ttl_ms = 90'000, .expired_through_ms = 500}));
 }
@@ -207,11 +210,48 @@ TEST(ReconcileTest, EventTimeGoesByTheWatermarkOfTheCommit) {
   EXPECT_EQ(restored->ttl().expired_through_ms(), 100);
 }
 
-TEST(ReconcileTest, Rows30And31SwitchingTtlOnOrOffIsRefused) {
+TEST(ReconcileTest, Rows30And31SwitchingTtlOnOrOffIsRefusedUnlessAllowed) {
   EXPECT_THAT(Restore(Streak(), StreakWithTtl(Ttl(1000))),
               RefusesMigration("streak", "no TTL", "a TTL"));
   EXPECT_THAT(Restore(StreakWithTtl(Ttl(1000)), Streak()),
               RefusesMigration("streak", "a TTL", "no TTL"));
+}
+
+TEST(ReconcileTest, AllowedItBecomesWhatIsAskedFor) {
+  StateSpec with = StreakWithTtl(Ttl(1000));
+  StateSpec without = Streak();
+  with.migration.ttl_allowed = true;
+  without.migration.ttl_allowed = true;
+  const auto on = Restore(without, with);
+  ASSERT_THAT(on, IsOk());
+  EXPECT_EQ(on->ttl().ttl_ms(), 1000);
+  // Whatever is stored is stamped with a later time.
+  EXPECT_EQ(on->ttl().expired_through_ms(), kMin);
+  const auto off = Restore(with, without);
+  ASSERT_THAT(off, IsOk());
+  EXPECT_FALSE(off->has_ttl());
+}
+
+TEST(ReconcileTest, AnOlderVersionIsAskedForIfItCanBeRead) {
+  v1::StateRecord stored = NewRecord(Streak());
+  stored.mutable_value_serializer()->set_version(4);
+  stored.set_column_family("streak~2");
+  StateSpec asked = Streak();
+  asked.value_serializer.version = 5;
+  asked.migration.reserialize = [](std::uint32_t, std::string_view,
+                                   std::string&) { return absl::OkStatus(); };
+  asked.migration.oldest_version = 4;
+  const auto reconcile = [&] {
+    return Reconcile(stored, asked, CommitAt(0, 0), "/dir");
+  };
+  const auto read = reconcile();
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->value_serializer().version(), 5u);
+  EXPECT_EQ(read->column_family(), "streak~2");
+  asked.migration.oldest_version = 5;
+  EXPECT_THAT(reconcile(), RefusesMigration("streak", "int64@4", "int64@5"));
+  stored.mutable_value_serializer()->set_version(6);
+  EXPECT_THAT(reconcile(), RefusesMigration("streak", "int64@6", "int64@5"));
 }
 
 TEST(ReconcileTest, AnotherClockIsRefused) {
@@ -253,7 +293,7 @@ TEST(ReconcileTest, OtherSerializersAreRefused) {
 TEST(ReconcileTest, AnUnknownKindIsRefusedAndNotTakenForAnother) {
   v1::StateRecord record = NewRecord(Streak());
   record.set_kind(static_cast<v1::StateKind>(99));
-  EXPECT_THAT(Reconcile(record, Streak(), CommitAt(0, 0)),
+  EXPECT_THAT(Reconcile(record, Streak(), CommitAt(0, 0), "/dir"),
               RefusesMigration("streak", "an unknown kind", "value"));
 }
 

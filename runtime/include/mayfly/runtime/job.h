@@ -120,8 +120,8 @@ class Job {
   // missing; of the source, the sink, the state directory and the function,
   // naming the shard, and the line if there is one; kInternal if something
   // that was given threw; kResourceExhausted beyond malformed_lines_max;
-  // kCancelled if it was asked to stop while its state was restored; of the
-  // savepoint on stop. A checkpoint that fails is logged and counted, and the
+  // kCancelled if it was asked to stop while its state was restored or
+  // rewritten; of the savepoint on stop. A checkpoint that fails is logged and counted, and the
   // job goes on. An error leaves each shard at its last commit, and the next
   // run goes on there.
   absl::StatusOr<JobSummary> Run() {

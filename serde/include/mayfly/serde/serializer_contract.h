@@ -49,6 +49,17 @@ struct SerializerIdentity {
 //   // Within a larger value such a type needs no length before it.
 //   constexpr std::size_t kFixedSize;
 //
+//   // Optional, both together: values that earlier versions have written, from
+//   // kOldestVersion on, can still be read. A state that holds such values is
+//   // rewritten when it is registered; one with such keys is refused, since
+//   // other bytes would be other keys. `version` is one of these, below that
+//   of
+//   // Identity().
+//   // Errors: as Deserialize().
+//   static constexpr std::uint32_t kOldestVersion = 1;
+//   absl::Status DeserializeVersion(std::uint32_t version,
+//                                   std::string_view bytes, T& out);
+//
 // Threads: all are called from several threads at once.
 template <typename T>
 struct Serializer;
@@ -63,6 +74,23 @@ concept Serializable = std::default_initializable<T> && std::movable<T> &&
   { Serializer<T>::Deserialize(bytes, target) } -> std::same_as<absl::Status>;
 };
 
+// Types of which values that an earlier version has written can be read.
+template <typename T>
+concept ReadsOlderVersions = Serializable<T> &&
+    requires(std::uint32_t version, std::string_view bytes, T& target) {
+  { Serializer<T>::kOldestVersion } -> std::convertible_to<std::uint32_t>;
+  {
+    Serializer<T>::DeserializeVersion(version, bytes, target)
+    } -> std::same_as<absl::Status>;
+};
+
+// Whether a serializer has any part of what reads older versions.
+template <typename T>
+inline constexpr bool kMentionsOlderVersions = requires {
+  Serializer<T>::kOldestVersion;
+}
+|| requires { &Serializer<T>::DeserializeVersion; };
+
 // Instantiate it where a user's type arrives, for an error people can read.
 template <typename T>
 struct RequireSerializable {
@@ -71,6 +99,10 @@ struct RequireSerializable {
                 "mayfly::Serializer<T> for it as the example in "
                 "mayfly/serde/serializer.h shows; T must also be default "
                 "constructible and movable.");
+  static_assert(!kMentionsOlderVersions<T> || ReadsOlderVersions<T>,
+                "This mayfly::Serializer reads older versions by half. Give it "
+                "both kOldestVersion and DeserializeVersion(), as "
+                "mayfly/serde/serializer_contract.h has them.");
 };
 
 // Types all of whose values take the same number of bytes. One that takes none

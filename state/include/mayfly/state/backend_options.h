@@ -1,13 +1,16 @@
 // Where and how a backend keeps its state.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "mayfly/serde/clock.h"
 #include "mayfly/state/rocksdb_options.h"
+#include "mayfly/state/transfer_progress.h"
 
 namespace mayfly {
 
@@ -54,6 +57,21 @@ class StorageResources {
   virtual std::uint64_t background_bytes_per_second() const = 0;
 };
 
+// The rewriting of a state that is stored without a TTL and registered with
+// one, or the other way round, or by an older version of its serializer. On
+// RocksDB it needs the room on disk that the state takes, until the next
+// commit.
+struct MigrationOptions {
+  // Called with the state's name now and then, and once more when all of it has
+  // been rewritten: keys_done is keys_total then. Null to hear nothing.
+  std::function<void(const std::string& state, const TransferProgress&)>
+      on_progress;
+
+  // Set, it has the registration fail with kCancelled; nothing is changed then,
+  // and a later one begins anew. Null: nothing does. Must outlive the backend.
+  const std::atomic<bool>* stop = nullptr;
+};
+
 struct BackendOptions {
   BackendKind kind = BackendKind::kRocksdb;
 
@@ -78,6 +96,8 @@ struct BackendOptions {
 
   // RocksDB: how it keeps the states on disk.
   RocksdbOptions rocksdb;
+
+  MigrationOptions migration;
 };
 
 }  // namespace mayfly

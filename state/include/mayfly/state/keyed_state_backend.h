@@ -67,11 +67,20 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
         new KeyedStateBackend(std::move(core)));
   }
 
-  // Registers a state, or finds it if it is registered already.
+  // Registers a state, or finds it if it is registered already. One that is
+  // stored without a TTL and asked for with one, or the other way round, is
+  // rewritten if its descriptor says AllowTtlMigration(); one of an older
+  // version of its values' serializer, if that reads it. That takes as long as
+  // reading and writing all of the state. With the next commit the rewritten
+  // state takes the place of the old one.
   // Lifetime: of the result, this backend's.
   // Errors: kInvalidArgument for the name; kFailedPrecondition naming both
-  // sides if the state is stored or registered with another kind, serializer
-  // or TTL mode, with the word StateMigration where a migration could help.
+  // sides if the state is registered otherwise, and with the word
+  // StateMigration if it is stored with another kind or serializer or TTL mode.
+  // If it is to be rewritten: kCancelled as MigrationOptions has it; kDataLoss
+  // for an entry that cannot be read; kResourceExhausted for a full disk;
+  // kPermissionDenied and kUnavailable as the disk has it. What is stored is
+  // then as it was.
   template <typename T>
   absl::StatusOr<ValueState<T>*> GetState(
       const ValueStateDescriptor<T>& descriptor) {
@@ -298,7 +307,9 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
             .key_serializer = Serializer<K>::Identity(),
             .value_serializer = Serializer<T>::Identity(),
             .map_key_serializer = {},
-            .ttl = descriptor.ttl()};
+            .ttl = descriptor.ttl(),
+            .migration = state_internal::MigrationOf<T>(
+                descriptor.ttl_migration_allowed())};
   }
 
   static absl::Status CheckFunctions(const StateDescriptor& descriptor,

@@ -15,19 +15,9 @@
 #include "absl/status/statusor.h"
 #include "mayfly/serde/clock.h"
 #include "mayfly/state/backend_options.h"
+#include "mayfly/state/transfer_progress.h"
 
 namespace mayfly {
-
-struct TransferProgress {
-  // Keys that were read: of values, lists and accumulators, and map entries.
-  std::uint64_t keys_done = 0;
-  // An estimate where a database is read; keys_done may pass it.
-  std::uint64_t keys_total = 0;
-  // Keys and values that were read, uncompressed.  Unit: bytes.
-  std::uint64_t bytes_done = 0;
-  // Keys of which nothing was left, since it had expired.
-  std::uint64_t keys_expired = 0;
-};
 
 struct TransferOptions {
   // Called now and then, and at the end; null to hear nothing.

@@ -36,12 +36,23 @@ class StateDescriptor {
   // The TTL, nullopt if the state has none.
   const std::optional<StateTtlConfig>& ttl() const { return ttl_; }
 
+  // Allows a state that is stored without a TTL to be given one, and the other
+  // way round. Its entries are rewritten when it is registered: each is stamped
+  // with the time of that, or loses its timestamp, and those that had expired
+  // are dropped. With the next commit it is as if it had always been so; until
+  // then the old form is kept, and a start that does not get there changes
+  // nothing. Without this, registering such a state fails. A state that is
+  // stored as it is asked for takes no notice, so that the call may stay.
+  void AllowTtlMigration() { ttl_migration_allowed_ = true; }
+  bool ttl_migration_allowed() const { return ttl_migration_allowed_; }
+
  protected:
   explicit StateDescriptor(std::string name) : name_(std::move(name)) {}
 
  private:
   std::string name_;
   std::optional<StateTtlConfig> ttl_;
+  bool ttl_migration_allowed_ = false;
 };
 
 // One value per key.

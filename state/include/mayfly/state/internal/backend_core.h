@@ -35,6 +35,7 @@ class StateRecord;
 
 namespace mayfly::state_internal {
 
+class EntryMigration;
 class ShardMonitor;
 
 // Threads: one.
@@ -54,14 +55,16 @@ class BackendCore {
   // Errors: kFailedPrecondition if it was registered with another spec.
   absl::StatusOr<StateTable*> FindTable(const StateSpec& spec) const;
 
-  // What to make the table of a new registration with.
+  // What to make the table of a new registration with. Entries that are stored
+  // otherwise are rewritten, here or by Adopt().
   // Errors: kInvalidArgument for the name; kFailedPrecondition if what is
-  // stored under it does not fit.
+  // stored under it does not fit; kCancelled, kDataLoss and as the disk has it
+  // if rewriting ends early.
   absl::StatusOr<TableContext> Register(const StateSpec& spec);
 
   // Takes the table made for the last registration and gives it the entries
   // that were restored.
-  // Errors: kDataLoss if they do not decode.
+  // Errors: kDataLoss if they do not decode; kCancelled.
   absl::Status Adopt(const StateSpec& spec, std::unique_ptr<StateTable> table);
 
   // Makes all changes since the last commit durable, as one step.
@@ -175,13 +178,17 @@ class BackendCore {
   // Open().
   virtual absl::Status Recover() = 0;
 
-  // Prepares the store of a state whose record is new or has changed; null if
-  // the backend has no store.
-  virtual absl::StatusOr<ByteStore*> OpenStore(
-      const StateSpec& spec, const v1::StateRecord& record) = 0;
+  // Prepares the store of a state that will be recorded as `record`; null if
+  // the backend has no store. What is stored goes through `migration` first, if
+  // that is not null; the record then says where it is.
+  virtual absl::StatusOr<ByteStore*> OpenStore(const StateSpec& spec,
+                                               v1::StateRecord& record,
+                                               EntryMigration* migration) = 0;
 
-  // Gives a new table the entries restored for it.
-  virtual absl::Status Restore(StateTable& table) = 0;
+  // Gives a new table the entries restored for it; on heap they go through
+  // `migration` first, if that is not null.
+  virtual absl::Status Restore(StateTable& table,
+                               EntryMigration* migration) = 0;
 
   // Makes the directory's record on disk what record() is.
   virtual absl::Status SaveRecord() = 0;
@@ -232,6 +239,9 @@ class BackendCore {
 
  private:
   v1::StateRecord* FindRecord(const std::string& name);
+  absl::StatusOr<std::unique_ptr<EntryMigration>> MigrationTo(
+      const StateSpec& spec, const v1::StateRecord& stored,
+      const v1::StateRecord& wanted);
   absl::Status CheckNothingLost() const;
   void SetPurgeClocks();
   void Evict();
@@ -249,6 +259,10 @@ class BackendCore {
   // Null if no commit is under way.
   std::unique_ptr<v1::CommitRecord> next_commit_;
   std::map<std::string, State> states_;
+  // What Register() found out for Adopt(): how the state is to be recorded, and
+  // what its entries go through; null if they fit.
+  std::unique_ptr<v1::StateRecord> registering_;
+  std::unique_ptr<EntryMigration> migration_;
   // Those of which entries are checked for each access.
   std::vector<State*> incremental_;
   // What is left of a round of CleanUp(): of all states, and of those above.

@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 
+#include "absl/status/status.h"
 #include "mayfly/serde/serializer_contract.h"
+#include "mayfly/serde/status_macros.h"
 #include "mayfly/state/ttl_config.h"
 
 namespace mayfly::state_internal {
@@ -19,6 +23,39 @@ enum class StateKind : std::uint8_t {
   kAggregating = 5,
 };
 
+// What may be done to stored entries so that they fit what a program asks for.
+struct StateMigration {
+  // Reads a value that `version` of its serializer wrote, and appends it as the
+  // current one writes it.
+  using Reserialize = absl::Status (*)(std::uint32_t version,
+                                       std::string_view bytes,
+                                       std::string& out);
+
+  // Timestamps may be added and taken away.
+  bool ttl_allowed = false;
+  // Null if only the current version can be read; else versions from this on.
+  Reserialize reserialize = nullptr;
+  std::uint32_t oldest_version = 0;
+};
+
+template <Serializable T>
+StateMigration MigrationOf(bool ttl_allowed) {
+  static_cast<void>(RequireSerializable<T>());
+  StateMigration migration{.ttl_allowed = ttl_allowed};
+  if constexpr (ReadsOlderVersions<T>) {
+    migration.oldest_version = Serializer<T>::kOldestVersion;
+    migration.reserialize = [](std::uint32_t version, std::string_view bytes,
+                               std::string& out) {
+      T value{};
+      MAYFLY_RETURN_IF_ERROR(
+          Serializer<T>::DeserializeVersion(version, bytes, value));
+      Serializer<T>::Serialize(value, out);
+      return absl::OkStatus();
+    };
+  }
+  return migration;
+}
+
 struct StateSpec {
   std::string name;
   StateKind kind = StateKind::kValue;
@@ -28,11 +65,19 @@ struct StateSpec {
   // Maps only.
   std::optional<SerializerIdentity> map_key_serializer;
   std::optional<StateTtlConfig> ttl;
+  StateMigration migration = {};
 
   // For messages.
   std::string ToString() const;
 
-  friend bool operator==(const StateSpec&, const StateSpec&) = default;
+  // What may be done to stored entries makes no other state.
+  friend bool operator==(const StateSpec& a, const StateSpec& b) {
+    const auto parts = [](const StateSpec& spec) {
+      return std::tie(spec.name, spec.kind, spec.key_serializer,
+                      spec.value_serializer, spec.map_key_serializer, spec.ttl);
+    };
+    return parts(a) == parts(b);
+  }
 };
 
 }  // namespace mayfly::state_internal
