@@ -1,6 +1,7 @@
 #include "runtime/checkpoint_coordinator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,18 +10,11 @@
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 #include "runtime/checkpoint_manifest.h"
-#include "runtime/output_file.h"
 
 namespace mayfly::runtime_internal {
 namespace {
 
-using std::chrono::steady_clock;
-
-double SecondsSince(steady_clock::time_point begin) {
-  return std::chrono::duration<double>(steady_clock::now() - begin).count();
-}
-
-std::string Taken(const StoreResult& result, steady_clock::time_point begun,
+std::string Taken(const StoreResult& result, const Stopwatch& begun,
                   const std::vector<CapturedShard>& shards) {
   std::chrono::milliseconds pause{0};
   for (const CapturedShard& shard : shards) {
@@ -29,8 +23,8 @@ std::string Taken(const StoreResult& result, steady_clock::time_point begun,
   return absl::StrFormat(
       "took %s: %d bytes, %d of them new, in %.3f s; no shard was held up for "
       "more than %d ms",
-      result.path, result.bytes, result.bytes_new, SecondsSince(begun),
-      pause.count());
+      result.path, result.bytes, result.bytes_new,
+      std::chrono::duration<double>(begun.elapsed()).count(), pause.count());
 }
 
 }  // namespace
@@ -83,7 +77,7 @@ std::shared_ptr<Capture> CheckpointCoordinator::Begin(bool is_last) {
   Order order{.checkpoint = CheckpointDue(is_last),
               .savepoint = SavepointDue(is_last),
               .is_last = is_last,
-              .begun = steady_clock::now(),
+              .begun = Stopwatch(clock_),
               .time_ms = clock_.NowMs()};
   if (!order.checkpoint && !order.savepoint) return nullptr;
   if (timer_ && order.checkpoint) timer_->Restart(order.time_ms);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -21,6 +21,7 @@
 #include "runtime/interval_timer.h"
 #include "runtime/job_directory.h"
 #include "runtime/mutex.h"
+#include "runtime/stopwatch.h"
 
 namespace mayfly::runtime_internal {
 
@@ -66,7 +67,7 @@ class CheckpointCoordinator {
     bool checkpoint = false;
     bool savepoint = false;
     bool is_last = false;
-    std::chrono::steady_clock::time_point begun;
+    Stopwatch begun;
     TimestampMs time_ms = 0;
   };
 

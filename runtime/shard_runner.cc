@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mayfly/serde/status_macros.h"
+#include "runtime/stopwatch.h"
 
 namespace mayfly::runtime_internal {
 namespace {
@@ -23,12 +24,6 @@ constexpr std::chrono::milliseconds kIdleCommit{10'000};
 
 // So long it leaves the thread alone that writes its commit on heap.
 constexpr std::chrono::milliseconds kWriterWait{1};
-
-std::chrono::milliseconds MillisecondsSince(
-    std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::steady_clock::now() - begin);
-}
 
 }  // namespace
 
@@ -134,17 +129,17 @@ absl::Status ShardRunner::Process(const Work& work) {
 // shard works on until that is complete.
 absl::Status ShardRunner::BeginCapture(std::shared_ptr<Capture> capture) {
   MAYFLY_RETURN_IF_ERROR(FinishCommit());
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch(clock_);
   if (uncommitted_ || !has_commit_) MAYFLY_RETURN_IF_ERROR(BeginCommit());
   capture_ = std::move(capture);
-  capture_pause_ = MillisecondsSince(begin);
+  capture_pause_ = stopwatch.elapsed();
   if (!shard_->committing()) FinishCapture();
   return absl::OkStatus();
 }
 
 // A capture that fails is the capture's trouble; a commit that does is ours.
 void ShardRunner::FinishCapture() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch(clock_);
   const std::shared_ptr<Capture> capture = std::exchange(capture_, nullptr);
   absl::StatusOr<CheckpointFiles> files =
       shard_->Checkpoint(capture->ShardDirectory(number_));
@@ -152,10 +147,10 @@ void ShardRunner::FinishCapture() {
     capture->Add(number_, files.status());
     return;
   }
-  capture->Add(number_, CapturedShard{.position = committed_,
-                                      .files = *std::move(files),
-                                      .pause = capture_pause_ +
-                                               MillisecondsSince(begin)});
+  capture->Add(number_,
+               CapturedShard{.position = committed_,
+                             .files = *std::move(files),
+                             .pause = capture_pause_ + stopwatch.elapsed()});
 }
 
 // The wall clock goes on although nothing comes, and so must what goes by it.
