@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mayfly/state/savepoint.h"
+#include "mayfly/testing/status_matchers.h"
 #include "mayfly/testing/temp_directory.h"
 #include "mayfly/v1/state.pb.h"
 #include "tests/unit/state/migrating_states.h"
@@ -16,7 +17,9 @@ namespace mayfly::state_test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 class RocksdbMigrationTest : public ::testing::Test {
@@ -174,6 +177,29 @@ TEST_F(RocksdbMigrationTest, EverythingFollowsTheState) {
       shard_->disk_sweeper()->Sweep(SweepOptions(), 1100).value();
   EXPECT_EQ(swept.files_dropped, 1u);
   EXPECT_EQ(shard_.StoredEntries("state"), 0u);
+}
+
+TEST_F(RocksdbMigrationTest, WhatDoesNotDecodeIsRefusedAndKept) {
+  shard_->SetCurrentKey("k");
+  Must(shard_.Get(Migrating<Text>("state", Ttl(100))).Update("a"));
+  shard_.Commit();
+  shard_.Close();
+  RawDatabase(shard_.options.directory, RawDatabase::Access::kWrite)
+      .Put("state", "bad", "short");
+  shard_.Reopen();
+  EXPECT_THAT(shard_->GetState(Migrating<Text>("state")).status(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr("state 'state', key 0x626164"),
+                             HasSubstr(shard_.options.directory))));
+  auto& state = shard_.Get(Migrating<Text>("state", Ttl(100)));
+  shard_->SetCurrentKey("bad");
+  EXPECT_FALSE(state.Value().ok());
+  Must(state.Clear());
+  shard_.Commit();
+  shard_.Reopen();
+  auto& off = shard_.Get(Migrating<Text>("state"));
+  shard_->SetCurrentKey("k");
+  EXPECT_EQ(Read(off), "a");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "gtest/gtest.h"
 #include "mayfly/testing/status_matchers.h"
 #include "tests/unit/state/migrating_states.h"
-#include "tests/unit/state/raw_database.h"
 
 namespace mayfly::state_test {
 namespace {
@@ -208,32 +207,6 @@ TEST_P(TtlMigrationTest, EventTimeStampsWithTheWatermarkAndAsksForOne) {
   EXPECT_EQ(Read(state), "a");
   shard_->AdvanceWatermark(600);
   EXPECT_EQ(Read(state), std::nullopt);
-}
-
-TEST_P(TtlMigrationTest, WhatDoesNotDecodeIsRefusedAndKept) {
-  if (GetParam().kind == BackendKind::kHeap) {
-    GTEST_SKIP() << "a snapshot with such a value is refused as a whole";
-  }
-  shard_->SetCurrentKey("k");
-  Must(shard_.Get(Migrating<Text>("state", Ttl(100))).Update("a"));
-  shard_.Commit();
-  shard_.Close();
-  RawDatabase(directory(), RawDatabase::Access::kWrite)
-      .Put("state", "bad", "short");
-  shard_.Reopen();
-  EXPECT_THAT(shard_->GetState(Migrating<Text>("state")).status(),
-              StatusIs(absl::StatusCode::kDataLoss,
-                       AllOf(HasSubstr("state 'state', key 0x626164"),
-                             HasSubstr(directory()))));
-  auto& state = shard_.Get(Migrating<Text>("state", Ttl(100)));
-  shard_->SetCurrentKey("bad");
-  EXPECT_FALSE(state.Value().ok());
-  Must(state.Clear());
-  shard_.Commit();
-  shard_.Reopen();
-  auto& off = shard_.Get(Migrating<Text>("state"));
-  shard_->SetCurrentKey("k");
-  EXPECT_EQ(Read(off), "a");
 }
 
 }  // namespace
