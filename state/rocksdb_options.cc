@@ -34,7 +34,6 @@ class NoLog final : public rocksdb::Logger {
 };
 
 // What RocksDB takes for no limit.
-constexpr std::uint64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -45,20 +44,16 @@ RocksdbResources::RocksdbResources(const Options& options)
           options.memory_bytes / 2, block_cache_)),
       // There also without a limit, since one cannot be added to a database
       // that is open.
-      rate_limiter_(rocksdb::NewGenericRateLimiter(std::int64_t{kUnlimited})) {
+      rate_limiter_(std::make_shared<TrafficLimiter>()) {
   SetBackgroundBytesPerSecond(options.background_bytes_per_second);
 }
 
 void RocksdbResources::SetBackgroundBytesPerSecond(std::uint64_t bytes) {
-  const std::uint64_t limit = bytes == 0 ? kUnlimited : bytes;
-  rate_limiter_->SetBytesPerSecond(
-      static_cast<std::int64_t>(std::min(limit, kUnlimited)));
+  rate_limiter_->SetLimit(bytes);
 }
 
 std::uint64_t RocksdbResources::background_bytes_per_second() const {
-  const auto bytes =
-      static_cast<std::uint64_t>(rate_limiter_->GetBytesPerSecond());
-  return bytes == kUnlimited ? 0 : bytes;
+  return rate_limiter_->limit();
 }
 
 rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources,

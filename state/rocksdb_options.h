@@ -9,8 +9,8 @@
 #include "mayfly/state/rocksdb_options.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/options.h"
-#include "rocksdb/rate_limiter.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "state/traffic_limiter.h"
 
 namespace mayfly::state_internal {
 
@@ -25,7 +25,7 @@ class RocksdbResources final : public StorageResources {
   const std::shared_ptr<rocksdb::WriteBufferManager>& write_buffers() const {
     return write_buffers_;
   }
-  const std::shared_ptr<rocksdb::RateLimiter>& rate_limiter() const {
+  const std::shared_ptr<TrafficLimiter>& rate_limiter() const {
     return rate_limiter_;
   }
 
@@ -35,7 +35,7 @@ class RocksdbResources final : public StorageResources {
  private:
   std::shared_ptr<rocksdb::Cache> block_cache_;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
-  std::shared_ptr<rocksdb::RateLimiter> rate_limiter_;
+  std::shared_ptr<TrafficLimiter> rate_limiter_;
 };
 
 // What holds for a state, with every field set.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "mayfly/compaction/file_expiry.h"
 #include "mayfly/serde/status_macros.h"
 
@@ -75,12 +76,21 @@ absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
   const std::lock_guard sweeping(sweeping_);
   const std::shared_lock lock(open_);
   SweepReport total;
+  absl::Status first_error;
   for (auto& [name, state] : states_) {
     if (state.sweep == nullptr) continue;
-    MAYFLY_ASSIGN_OR_RETURN(const SweepReport report,
-                            state.sweep->Run(options, now_ms));
-    total += report;
+    const absl::StatusOr<SweepReport> report =
+        state.sweep->Run(options, now_ms);
+    if (report.ok()) {
+      total += *report;
+    } else {
+      // The other states are swept all the same.
+      first_error.Update(absl::Status(
+          report.status().code(),
+          absl::StrCat("state '", name, "': ", report.status().message())));
+    }
   }
+  MAYFLY_RETURN_IF_ERROR(first_error);
   return total;
 }
 

@@ -12,8 +12,7 @@ namespace {
 const char kFilter[] = "unit/compaction/ttl_compaction_filter_test.cc";
 const char kTtlConfig[] = "unit/state/ttl_config_test.cc";
 const char kCommits[] = "unit/state/commit_in_parts_test.cc";
-const char kSavepoints[] = "arrives with savepoints";
-const char kCheckpoints[] = "arrives with checkpoints";
+const char kSavepoints[] = "unit/state/savepoint_test.cc";
 
 }  // namespace
 
@@ -48,6 +47,9 @@ const std::vector<CoveredRow>& CoveredRows() {
         "CaseC59SwitchedOffAfterASavepoint"}},
       {82, "unit/state/registration_test.cc", {"AnotherKeyTypeIsRefused"}},
       {84, kCommits, {"Row84CommitsUnderWayAtOnceCutListsOfTheirOwn"}},
+      {85,
+       kSavepoints,
+       {"WhatHasExpiredIsNeverRestored", "ListsAreCutElementByElement"}},
       {88,
        "unit/serde/state_key_test.cc",
        {"DecodesToWhatWasEncoded", "DifferentPairsNeverShareBytesOrRanges"}},
@@ -58,6 +60,12 @@ const std::vector<CoveredRow>& CoveredRows() {
        "unit/state/list_state_test.cc",
        {"Row110ContentsSurviveALateWalk"}},
       {121, kFilter, {"Row121ListLosesExpiredElementsAnywhere"}},
+      {122,
+       kSavepoints,
+       {"Rows122And123CaseC64CleanedSnapshotsHoldNothingExpired"}},
+      {123,
+       kSavepoints,
+       {"Rows122And123CaseC64CleanedSnapshotsHoldNothingExpired"}},
       {125,
        "unit/state/registration_test.cc",
        {"Row125AnotherTtlIsRefusedNamingBoth",
@@ -87,6 +95,7 @@ const std::vector<CoveredRow>& CoveredRows() {
         "SnapshotKeepsTheLiveVersionUnderAnExpiredOne",
         "OpenIteratorIsNotDisturbed"}},
       {139, kCommits, {"Row139WhatIsRemovedMeanwhileIsStillInIt"}},
+      {140, kSavepoints, {"CaseC65EveryKeyIsInOneShardWhateverTheirNumber"}},
   };
   return rows;
 }
@@ -102,16 +111,12 @@ const std::vector<InapplicableRow>& InapplicableRows() {
       {66, "no serializer knows of TTL: there is nothing to wrap"},
       {81, "there are no namespaces, so no serializer of theirs"},
       {83, "arrives with the changelog"},
-      {85, kCheckpoints},
       {87, "State V2 has no counterpart"},
       {89, "keys have no key group in front: a shard has its own database"},
       {90,
        "a commit is one atomic batch of the write-ahead log; nothing is "
        "flushed before it"},
       {104, "there is no SQL planner"},
-      {122, kSavepoints},
-      {123, kSavepoints},
-      {140, "arrives with rescaling"},
   };
   return rows;
 }

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "mayfly/serde/internal/string_view.h"
 #include "nlohmann/json.hpp"
 
 namespace mayfly::tool {
@@ -18,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 std::string Hex(std::string_view bytes) {
-  return absl::BytesToHexString(ToAbsl(bytes));
+  return absl::BytesToHexString({bytes.data(), bytes.size()});
 }
 
 // Serialised bytes: as text if they are printable, and in hex.
@@ -26,7 +25,7 @@ std::string Readable(std::string_view bytes) {
   const bool printable =
       !bytes.empty() &&
       std::ranges::all_of(bytes, [](char c) { return c >= 0x20 && c < 0x7f; });
-  return printable ? absl::StrCat("'", ToAbsl(bytes), "'")
+  return printable ? absl::StrCat("'", std::string(bytes), "'")
                    : absl::StrCat("0x", Hex(bytes));
 }
 

@@ -183,14 +183,16 @@ TEST_P(SavepointTest, ListsAreCutElementByElement) {
   EXPECT_THAT(Read(shard->Get(kList)), ElementsAre("young", "young too"));
 }
 
-// Row 122 and cases C55, C64: with CleanupFullSnapshot() they are not even in
-// the file.
-TEST_P(SavepointTest, CaseC64CleanedFullSnapshotsHoldNothingExpired) {
-  const StateTtlConfig cleaned = TtlBuilder(100)
-                                     .DisableCleanupInBackground()
-                                     .CleanupFullSnapshot()
-                                     .Build()
-                                     .value();
+// With CleanupFullSnapshot() they are not even in the file, whoever may see
+// them.
+TEST_P(SavepointTest, Rows122And123CaseC64CleanedSnapshotsHoldNothingExpired) {
+  const StateTtlConfig cleaned =
+      TtlBuilder(100)
+          .DisableCleanupInBackground()
+          .SetStateVisibility(StateVisibility::kReturnExpiredIfNotCleanedUp)
+          .CleanupFullSnapshot()
+          .Build()
+          .value();
   auto& map = shard_.Get(Describe<Map>("cleaned", cleaned));
   auto& kept = shard_.Get(Describe<Map>(
       "kept", TtlBuilder(100).DisableCleanupInBackground().Build().value()));
