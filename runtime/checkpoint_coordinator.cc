@@ -166,9 +166,9 @@ void CheckpointCoordinator::Store(const Order& order) {
   const absl::StatusOr<CapturedJob> captured = CapturedOf(order);
   const auto settle = [&](const char* what,
                           const absl::StatusOr<StoreResult>& result,
-                          CheckpointReport& report) {
+                          CheckpointReport CheckpointCoordinator::*report) {
     MutexLock lock(mutex_);
-    Count(result, report);
+    Count(result, this->*report);
     messages_.push_back(absl::StrCat(
         "job '", plan_.options.name, "' ",
         result.ok() ? Taken(*result, order.begun, captured->shards)
@@ -180,7 +180,7 @@ void CheckpointCoordinator::Store(const Order& order) {
     const absl::StatusOr<StoreResult> result =
         captured.ok() ? savepoint_store_->PutSavepoint(*captured)
                       : captured.status();
-    settle("savepoint", result, savepoints_);
+    settle("savepoint", result, &CheckpointCoordinator::savepoints_);
     MutexLock lock(mutex_);
     if (order.is_last) last_savepoint_ = result.status();
   }
@@ -188,7 +188,7 @@ void CheckpointCoordinator::Store(const Order& order) {
     settle("checkpoint",
            captured.ok() ? checkpoint_store_->PutCheckpoint(*captured)
                          : captured.status(),
-           checkpoints_);
+           &CheckpointCoordinator::checkpoints_);
     const absl::Status kept =
         checkpoint_store_->KeepNewest(plan_.options.checkpoints->keep);
     MutexLock lock(mutex_);
