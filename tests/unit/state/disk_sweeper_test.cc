@@ -71,7 +71,8 @@ TEST_F(DiskSweeperTest, AnIdleShardShrinksWithinTheBound) {
     report += SweepAt(now);
   }
   EXPECT_EQ(Stored(), 0u);
-  for (const StateStatistics& state : shard_->monitor()->Read({}).value()) {
+  const auto states = shard_->monitor()->Read({});
+  for (const StateStatistics& state : states.value()) {
     EXPECT_EQ(state.disk.bytes, 0u) << state.state;
   }
 }

@@ -247,7 +247,8 @@ TEST_P(DiskMonitorTest, CountsWhatCompactionsAndSweepsRemove) {
     all += SweepAt(now);
   }
   SweepReport sum;
-  for (const StateStatistics& state : shard_->monitor()->Read({}).value()) {
+  const auto states = shard_->monitor()->Read({});
+  for (const StateStatistics& state : states.value()) {
     EXPECT_EQ(state.disk.files, 0u) << state.state;
     sum += state.cleanup.sweeps;
   }
