@@ -135,9 +135,9 @@ class SharedBoundaryKeyTest : public ::testing::Test {
 
   // Files that begin or end with "k".
   int FilesAtTheBoundary() {
+    const auto all = ListFileExpiry(database_.db(), database_.handle());
     int files = 0;
-    for (const FileExpiry& file :
-         ListFileExpiry(database_.db(), database_.handle()).value()) {
+    for (const FileExpiry& file : all.value()) {
       files += file.smallest_key == "k" || file.largest_key == "k" ? 1 : 0;
     }
     return files;
