@@ -121,9 +121,9 @@ class Job {
   // naming the shard, and the line if there is one; kInternal if something
   // that was given threw; kResourceExhausted beyond malformed_lines_max;
   // kCancelled if it was asked to stop while its state was restored or
-  // rewritten; of the savepoint on stop. A checkpoint that fails is logged and counted, and the
-  // job goes on. An error leaves each shard at its last commit, and the next
-  // run goes on there.
+  // rewritten; of the savepoint on stop. A checkpoint that fails is logged and
+  // counted, and the job goes on. An error leaves each shard at its last
+  // commit, and the next run goes on there.
   absl::StatusOr<JobSummary> Run() {
     MAYFLY_RETURN_IF_ERROR(CheckComplete());
     MAYFLY_RETURN_IF_ERROR(Validate(event_time_));
