@@ -39,7 +39,7 @@ const std::vector<CoveredRow>& CoveredRows() {
       {59, kTtlConfig, {"Row59BackgroundOffTurnsOffTheDefaults"}},
       {60, kTtlConfig, {"Row60EntriesPerAccessMustBePositive"}},
       {61, kTtlConfig, {"Row61DescriptorsHaveATtlOnlyIfItIsEnabled"}},
-      {67, "golden/serde_golden_test.cc", {"IsRead"}},
+      {67, "golden/format_test.cc", {"IsRead"}},
       {78,
        "unit/state/ttl_migration_cases_test.cc",
        {"CaseC58SwitchedOnNothingIsLostOrGarbled",

@@ -1,5 +1,8 @@
 #include "tests/golden/golden_file.h"
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -15,7 +18,17 @@ constexpr char kNoBytes[] = "-";
 }  // namespace
 
 std::string PathOf(const Format& format) {
-  return std::string(MAYFLY_GOLDEN_DIR) + "/v1/serde/" + format.file + ".txt";
+  return std::string(MAYFLY_GOLDEN_FOLDER) + "/" + format.file + ".txt";
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool RegenerationAsked() {
+  const char* const asked = std::getenv("MAYFLY_REGENERATE_GOLDEN");
+  return asked != nullptr && std::string(asked) == "1";
 }
 
 std::string Render(const Format& format) {

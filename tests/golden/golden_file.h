@@ -30,13 +30,22 @@ struct Sample {
 };
 
 struct Format {
-  std::string file;  // Below tests/golden/v1/serde/, without ".txt".
+  std::string file;  // In the program's folder, without ".txt".
   std::string title;
   std::vector<Sample> samples;
 };
 
+// What the folder of this program holds: one below tests/golden/v1/, which its
+// definition MAYFLY_GOLDEN_FOLDER names. Each program has its own.
+std::vector<Format> AllFormats();
+
 // Where the file of a format lies.
 std::string PathOf(const Format& format);
+
+std::string ReadFile(const std::string& path);
+
+// Whether the tests are to write the files.
+bool RegenerationAsked();
 
 // The whole text of the file, as the code writes it today.
 std::string Render(const Format& format);
