@@ -6,13 +6,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "tests/e2e/demo_job.h"
+#include "tests/e2e/random_moments.h"
 
 namespace mayfly::e2e {
 namespace {
@@ -25,13 +24,6 @@ constexpr int kKills = 30;
 class KillTest : public ::testing::TestWithParam<DemoFlags> {
  protected:
   void SetUp() override {
-    const char* const given = std::getenv("MAYFLY_SEED");
-    const std::uint64_t seed =
-        given != nullptr ? std::stoull(given) : std::random_device()();
-    std::cout << "MAYFLY_SEED=" << seed << " repeats these moments"
-              << std::endl;
-    random_.seed(seed);
-
     DemoJob undisturbed(Flags());
     const auto start = std::chrono::steady_clock::now();
     const ProcessResult result = undisturbed.Run();
@@ -50,21 +42,18 @@ class KillTest : public ::testing::TestWithParam<DemoFlags> {
     return flags;
   }
 
-  std::int64_t Random(std::int64_t min, std::int64_t max) {
-    return std::uniform_int_distribution<std::int64_t>(min, max)(random_);
-  }
-
   // Kills the job at some moment of its life; false if it ended before that.
   bool KillAtSomeMoment(const DemoJob& job) {
     Process process(job.Command());
-    return (Random(0, 1) == 0 ? KillAfterSomeTime(process)
-                              : KillAfterSomeOutput(process, job)) &&
+    return (random_.Between(0, 1) == 0 ? KillAfterSomeTime(process)
+                                       : KillAfterSomeOutput(process, job)) &&
            process.Wait().signal == SIGKILL;
   }
 
   // The start and the end of a run are as likely as what lies between.
   bool KillAfterSomeTime(Process& process) {
-    if (process.EndsWithin(microseconds(Random(0, duration_.count())))) {
+    if (process.EndsWithin(
+            microseconds(random_.Between(0, duration_.count())))) {
       return false;
     }
     process.Signal(SIGKILL);
@@ -74,8 +63,8 @@ class KillTest : public ::testing::TestWithParam<DemoFlags> {
   // Output is written just before a commit, so this comes amid one.
   bool KillAfterSomeOutput(Process& process, const DemoJob& job) {
     const auto bytes = static_cast<std::uint64_t>(
-        Random(static_cast<std::int64_t>(job.OutputBytes()),
-               static_cast<std::int64_t>(bytes_)));
+        random_.Between(static_cast<std::int64_t>(job.OutputBytes()),
+                        static_cast<std::int64_t>(bytes_)));
     while (job.OutputBytes() <= bytes) {
       if (process.EndsWithin(microseconds(50))) return false;
     }
@@ -83,7 +72,7 @@ class KillTest : public ::testing::TestWithParam<DemoFlags> {
     return true;
   }
 
-  std::mt19937_64 random_;
+  RandomMoments random_;
   microseconds duration_{0};
   std::vector<std::string> parts_;
   std::uint64_t bytes_ = 0;

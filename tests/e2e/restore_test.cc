@@ -13,13 +13,13 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <random>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "tests/e2e/demo_job.h"
+#include "tests/e2e/random_moments.h"
 
 namespace mayfly::e2e {
 namespace {
@@ -113,23 +113,11 @@ int Kills() {
 
 class RestoreKillTest : public ::testing::TestWithParam<DemoFlags> {
  protected:
-  void SetUp() override {
-    const char* const given = std::getenv("MAYFLY_SEED");
-    const std::uint64_t seed =
-        given != nullptr ? std::stoull(given) : std::random_device()();
-    std::cout << "MAYFLY_SEED=" << seed << " repeats these moments"
-              << std::endl;
-    random_.seed(seed);
-  }
-
-  std::int64_t Random(std::int64_t min, std::int64_t max) {
-    return std::uniform_int_distribution<std::int64_t>(min, max)(random_);
-  }
-
   // False if it ended before that.
   bool KillAtSomeMoment(const DemoJob& job) {
     Process process(job.Command());
-    if (process.EndsWithin(microseconds(Random(5'000, 250'000)))) return false;
+    const microseconds moment(random_.Between(5'000, 250'000));
+    if (process.EndsWithin(moment)) return false;
     process.Signal(SIGKILL);
     return process.Wait().signal == SIGKILL;
   }
@@ -145,7 +133,7 @@ class RestoreKillTest : public ::testing::TestWithParam<DemoFlags> {
     return false;
   }
 
-  std::mt19937_64 random_;
+  RandomMoments random_;
 };
 
 // After a kill the state may be lost, and is then restored with another number
@@ -167,11 +155,11 @@ TEST_P(RestoreKillTest, NoLineIsLostAndNoneIsThereTwice) {
       if (!HasCheckpoint(checkpoints)) continue;
       job.flags().more = more;
       job.flags().more.push_back("--restore-from=" + checkpoints);
-      if (Random(0, 2) == 0) continue;
+      if (random_.Between(0, 2) == 0) continue;
       ++restores;
       fs::remove_all(job.state_path());
-      job.flags().shards = static_cast<int>(Random(2, 3));
-      job.flags().backend = Random(0, 1) == 0 ? "heap" : "rocksdb";
+      job.flags().shards = static_cast<int>(random_.Between(2, 3));
+      job.flags().backend = random_.Between(0, 1) == 0 ? "heap" : "rocksdb";
     }
     const ProcessResult result = job.Run();
     ASSERT_EQ(result.exit_code, 0) << result.err;
