@@ -187,9 +187,7 @@ absl::StatusOr<TableContext> BackendCore::Register(const StateSpec& spec) {
 absl::StatusOr<std::unique_ptr<EntryMigration>> BackendCore::MigrationTo(
     const StateSpec& spec, const v1::StateRecord& stored,
     const v1::StateRecord& wanted) {
-  const bool event_time =
-      (wanted.has_ttl() ? wanted : stored).ttl().time_characteristic() ==
-      v1::TIME_CHARACTERISTIC_EVENT;
+  const bool event_time = IsInEventTime(wanted.has_ttl() ? wanted : stored);
   // What is rewritten by a clock that has jumped would expire too late.
   processing_clock_.NowMs();
   const TimestampMs now_ms =

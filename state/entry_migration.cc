@@ -2,19 +2,15 @@
 
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/key_text.h"
 #include "mayfly/state/internal/state_table.h"
 #include "state/state_registry.h"
 
 namespace mayfly::state_internal {
 namespace {
-
-EntryFormat FormatOf(const v1::StateRecord& state) {
-  return state.has_ttl() ? EntryFormat::kStamped : EntryFormat::kUnstamped;
-}
 
 TransferMeter::Report ReportOf(const std::string& state,
                                const MigrationOptions& options) {
@@ -116,13 +112,10 @@ absl::StatusOr<std::string_view> EntryMigration::Payload(
 
 absl::Status EntryMigration::Refuse(absl::StatusCode code, std::string_view key,
                                     std::string_view why) const {
-  constexpr std::size_t kShownBytes = 32;
-  const bool is_long = key.size() > kShownBytes;
   return absl::Status(
       code,
-      absl::StrCat("StateMigration: state '", plan_.stored.name(), "', key 0x",
-                   absl::BytesToHexString(ToAbsl(key.substr(0, kShownBytes))),
-                   is_long ? "..." : "", " cannot be rewritten: ", ToAbsl(why),
+      absl::StrCat("StateMigration: state '", plan_.stored.name(), "', key ",
+                   KeyText(key), " cannot be rewritten: ", ToAbsl(why),
                    "; nothing in '", plan_.directory,
                    "' was changed: start with the old setting and clear the "
                    "key, or restore an earlier checkpoint"));

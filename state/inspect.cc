@@ -16,23 +16,22 @@
 namespace mayfly {
 namespace {
 
+using state_internal::ClockOf;
+using state_internal::FormatOf;
+using state_internal::IsInEventTime;
+using state_internal::RuleOf;
 using state_internal::StoredShard;
 
 std::string ToString(const v1::SerializerIdentity& identity) {
   return absl::StrCat(identity.name(), "@", identity.version());
 }
 
-EntryFormat FormatOf(const v1::StateRecord& state) {
-  return state.has_ttl() ? EntryFormat::kStamped : EntryFormat::kUnstamped;
-}
-
 TimestampMs NowOf(const v1::StateRecord& state, const v1::CommitRecord& commit,
                   const InspectOptions& options) {
-  if (state.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT) {
-    return commit.event_clock_ms();
-  }
-  return std::max(commit.processing_clock_ms(),
-                  options.processing_now_ms.value_or(0));
+  const TimestampMs clock_ms = ClockOf(state, commit);
+  return IsInEventTime(state)
+             ? clock_ms
+             : std::max(clock_ms, options.processing_now_ms.value_or(0));
 }
 
 // Calls `visit(timestamp, bytes)` for each entry of a stored value; false if it
@@ -65,7 +64,7 @@ InspectedState Describe(const v1::StateRecord& record) {
   }
   if (!record.has_ttl()) return state;
   state.ttl_ms = record.ttl().ttl_ms();
-  if (record.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT) {
+  if (IsInEventTime(record)) {
     state.time_characteristic = TimeCharacteristic::kEventTime;
   }
   return state;
@@ -74,7 +73,7 @@ InspectedState Describe(const v1::StateRecord& record) {
 absl::StatusOr<InspectedState> InspectState(const StoredShard& shard, int index,
                                             const InspectOptions& options) {
   const v1::StateRecord& record = shard.record().states(index);
-  const ExpiryRule rule = state_internal::RuleOf(record);
+  const ExpiryRule rule = RuleOf(record);
   const TimestampMs now_ms = NowOf(record, shard.commit(), options);
   InspectedState state = Describe(record);
   FileTimes times;
@@ -137,7 +136,7 @@ absl::StatusOr<std::vector<InspectedEntry>> InspectKey(
     return absl::NotFoundError(
         absl::StrCat("'", path, "' has no state '", ToAbsl(state), "'"));
   }
-  const ExpiryRule rule = state_internal::RuleOf(*record);
+  const ExpiryRule rule = RuleOf(*record);
   const TimestampMs now_ms = NowOf(*record, shard->commit(), options);
   std::vector<InspectedEntry> entries;
   const auto add = [&](std::string_view stored_key, std::string_view value) {

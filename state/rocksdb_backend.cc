@@ -25,6 +25,8 @@
 #include "state/rocksdb_store.h"
 #include "state/rocksdb_sweeper.h"
 #include "state/shard_record.h"
+#include "state/sorted_files.h"
+#include "state/state_database.h"
 #include "state/state_registry.h"
 
 namespace mayfly::state_internal {
@@ -45,14 +47,6 @@ class RocksdbBackend final : public BackendCore {
     sweeper_->Close();
     // A walk that was given up may still hold an iterator.
     states().clear();
-    for (auto* const families : {&families_, &unused_}) {
-      for (auto& [name, family] : *families) {
-        if (db_ != nullptr) db_->DestroyColumnFamilyHandle(family.handle);
-      }
-    }
-    if (default_handle_ != nullptr) {
-      db_->DestroyColumnFamilyHandle(default_handle_);
-    }
   }
 
   absl::Status Recover() override {
@@ -78,15 +72,24 @@ class RocksdbBackend final : public BackendCore {
     } else {
       MAYFLY_RETURN_IF_ERROR(Save(record(), sync()));
     }
-    MAYFLY_RETURN_IF_ERROR(OpenDatabase(has_database));
-    MAYFLY_RETURN_IF_ERROR(ReadCommit());
+    MAYFLY_ASSIGN_OR_RETURN(
+        database_,
+        StateDatabase::Open(
+            {.shard_directory = options().directory,
+             .resources = resources_,
+             .options = rocksdb_options_,
+             .clocks = {.processing =
+                            purge_clock(TimeCharacteristic::kProcessingTime),
+                        .event = purge_clock(TimeCharacteristic::kEventTime)}},
+            saved_record_, StateDatabase::Access::kWrite));
+    MAYFLY_ASSIGN_OR_RETURN(last_commit(), database_->ReadCommit());
     // A lost commit is for others to report, and not to be made worse.
     if (record().committed() && !has_commit()) return absl::OkStatus();
     MAYFLY_RETURN_IF_ERROR(TakeCommitted());
     MAYFLY_RETURN_IF_ERROR(DropUnused());
     MAYFLY_RETURN_IF_ERROR(SaveRecord());
     MAYFLY_RETURN_IF_ERROR(RemoveAll(RewritePath(options().directory)));
-    for (const auto& [name, family] : families_) AddToSweeper(name, family);
+    for (const auto& [state, column_family] : in_use_) AddToSweeper(state);
     return absl::OkStatus();
   }
 
@@ -95,17 +98,14 @@ class RocksdbBackend final : public BackendCore {
                                        EntryMigration* migration) override {
     if (migration != nullptr) {
       MAYFLY_RETURN_IF_ERROR(Rewrite(state, *migration));
-    } else if (!families_.contains(spec.name)) {
+    } else if (!in_use_.contains(spec.name)) {
       MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     }
-    const auto made = unused_.find(ColumnFamilyOf(state));
-    const bool is_new = made != unused_.end();
-    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(
-        spec, state, *db_, is_new ? made->second : families_.at(spec.name)));
+    RocksdbFamily& family = database_->families().at(ColumnFamilyOf(state));
+    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, db(), family));
+    family.store = std::make_unique<RocksdbStore>(&db(), family.handle);
     // Only now that nothing can fail: what was rewritten must not be again.
-    if (is_new) Use(state);
-    RocksdbFamily& family = families_.at(spec.name);
-    family.store = std::make_unique<RocksdbStore>(db_.get(), family.handle);
+    Use(state);
     return family.store.get();
   }
 
@@ -117,34 +117,34 @@ class RocksdbBackend final : public BackendCore {
   absl::Status BeginWrite(v1::CommitRecord& commit) override {
     // Before the batch: a changed TTL counts from this commit on.
     MAYFLY_RETURN_IF_ERROR(SaveRecord());
-    for (const auto& [name, family] : families_) {
-      commit.add_states(family.handle->GetName());
+    for (const auto& [state, column_family] : in_use_) {
+      commit.add_states(column_family);
     }
     rocksdb::WriteBatch batch;
     for (auto& [name, state] : states()) {
-      BatchWriter writer(&batch, families_[name].handle);
+      BatchWriter writer(&batch, FamilyOf(name).handle);
       if (state.sweep != nullptr) state.sweep->WriteChanges(writer);
       MAYFLY_RETURN_IF_ERROR(state.table->WriteChanges(writer));
       MAYFLY_RETURN_IF_ERROR(FromRocksdb(
           writer.status(), absl::StrCat("cannot commit state '", name, "'")));
     }
     const rocksdb::Status status =
-        batch.Put(default_handle_, kCommitKey, commit.SerializeAsString());
+        batch.Put(kCommitKey, commit.SerializeAsString());
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(status, "cannot commit"));
     rocksdb::WriteOptions write_options;
     // What is dropped afterwards is gone even if the machine crashes.
-    write_options.sync =
-        options().durability == Durability::kMachine || !unused_.empty();
+    const bool drops = !Unused().empty();
+    write_options.sync = sync() || drops;
     MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-        db_->Write(write_options, &batch),
+        db().Write(write_options, &batch),
         absl::StrCat("cannot commit to '", options().directory, "'")));
-    for (const auto& [name, family] : families_) {
+    for (const auto& [name, family] : database_->families()) {
       // Cannot fail: the rule was checked when the state was registered.
       if (family.rule_to_be)
         family.ttl->SetRule(*family.rule_to_be).IgnoreError();
     }
     // What is committed stays so if that fails; the next commit tries again.
-    if (!unused_.empty() && DropUnused().ok()) SaveRecord().IgnoreError();
+    if (drops && DropUnused().ok()) SaveRecord().IgnoreError();
     NoteCommitted();
     return absl::OkStatus();
   }
@@ -152,7 +152,7 @@ class RocksdbBackend final : public BackendCore {
   absl::StatusOr<std::uint64_t> VisitStored(
       const StateTable& table, std::uint64_t visits_max,
       const EntryVisitor& visit) override {
-    const RocksdbFamily& family = families_[table.context().state_name];
+    const RocksdbFamily& family = FamilyOf(table.context().state_name);
     const auto scan = family.store->ScanPrefix("");
     std::uint64_t visited = 0;
     for (; scan->Valid() && visited < visits_max; scan->Next()) {
@@ -162,7 +162,7 @@ class RocksdbBackend final : public BackendCore {
     MAYFLY_RETURN_IF_ERROR(scan->status());
     if (!scan->Valid()) return visited;
     std::uint64_t estimate = 0;
-    db_->GetIntProperty(family.handle,
+    db().GetIntProperty(family.handle,
                         rocksdb::DB::Properties::kEstimateNumKeys, &estimate);
     return std::max(estimate, visited + 1);
   }
@@ -170,27 +170,27 @@ class RocksdbBackend final : public BackendCore {
   absl::Status SetRocksdbOptions(const RocksdbOptions& wanted) override {
     MAYFLY_RETURN_IF_ERROR(Validate(wanted));
     // First whether all can be done: a change is not to stop half-way.
-    for (const auto& [name, family] : families_) {
+    for (const auto& [name, column_family] : in_use_) {
       MAYFLY_RETURN_IF_ERROR(
-          CheckChangeable(name, ReadStateOptions(*db_, family.handle),
+          CheckChangeable(name, ReadStateOptions(db(), FamilyOf(name).handle),
                           OptionsOf(name, wanted)));
     }
-    for (const auto& [name, family] : families_) {
-      MAYFLY_RETURN_IF_ERROR(ChangeStateOptions(*db_, family.handle, name,
-                                                OptionsOf(name, wanted)));
+    for (const auto& [name, column_family] : in_use_) {
+      MAYFLY_RETURN_IF_ERROR(ChangeStateOptions(db(), FamilyOf(name).handle,
+                                                name, OptionsOf(name, wanted)));
     }
-    MAYFLY_RETURN_IF_ERROR(ChangeDatabaseOptions(*db_, wanted));
+    MAYFLY_RETURN_IF_ERROR(ChangeDatabaseOptions(db(), wanted));
     rocksdb_options_ = wanted;
     return absl::OkStatus();
   }
 
   absl::StatusOr<RocksdbOptions> LiveRocksdbOptions() const override {
-    RocksdbOptions live = ReadDatabaseOptions(*db_);
+    RocksdbOptions live = ReadDatabaseOptions(db());
     // Those of column families that are not open yet, too.
     live.all_states = rocksdb_options_.all_states;
     live.states = rocksdb_options_.states;
-    for (const auto& [name, family] : families_) {
-      live.states[name] = ReadStateOptions(*db_, family.handle);
+    for (const auto& [name, column_family] : in_use_) {
+      live.states[name] = ReadStateOptions(db(), FamilyOf(name).handle);
     }
     return live;
   }
@@ -200,24 +200,24 @@ class RocksdbBackend final : public BackendCore {
   }
 
   absl::Status CompactStored() override {
-    for (auto& [name, family] : families_) {
+    for (const auto& [name, column_family] : in_use_) {
       rocksdb::CompactRangeOptions compact;
       compact.bottommost_level_compaction =
           rocksdb::BottommostLevelCompaction::kForce;
       MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-          db_->CompactRange(compact, family.handle, nullptr, nullptr),
+          db().CompactRange(compact, FamilyOf(name).handle, nullptr, nullptr),
           absl::StrCat("cannot compact state '", name, "'")));
     }
     return absl::OkStatus();
   }
 
   absl::Status CopyStored(const std::string& to) override {
-    return CopyDatabase(*db_, state_internal::DatabasePath(to));
+    return CopyDatabase(db(), state_internal::DatabasePath(to));
   }
 
   absl::StatusOr<std::map<std::string, std::uint32_t>> KnownChecksums()
       const override {
-    MAYFLY_ASSIGN_OR_RETURN(const auto recorded, RecordedChecksums(*db_));
+    MAYFLY_ASSIGN_OR_RETURN(const auto recorded, RecordedChecksums(db()));
     std::map<std::string, std::uint32_t> known;
     for (const auto& [name, crc32c] : recorded) known["db/" + name] = crc32c;
     return known;
@@ -227,13 +227,34 @@ class RocksdbBackend final : public BackendCore {
   std::string DatabasePath() const {
     return state_internal::DatabasePath(options().directory);
   }
+  rocksdb::DB& db() const { return database_->db(); }
+  bool sync() const { return options().durability == Durability::kMachine; }
+
+  // That of a state in use.
+  const RocksdbFamily& FamilyOf(const std::string& state) const {
+    return database_->families().at(in_use_.at(state));
+  }
+
+  // Column families in which no state lives, or not yet.
+  std::vector<std::string> Unused() const {
+    std::vector<std::string> unused;
+    for (const auto& [name, family] : database_->families()) {
+      const bool used = std::ranges::any_of(
+          in_use_, [&name](const auto& at) { return at.second == name; });
+      if (!used) unused.push_back(name);
+    }
+    return unused;
+  }
 
   // What is on disk still knows the column families that wait to be dropped:
   // without that the database could not be opened.
   absl::Status SaveRecord() override {
     v1::ShardRecord wanted = record();
+    const std::vector<std::string> unused = Unused();
     for (const v1::StateRecord& state : saved_record_.states()) {
-      if (unused_.contains(ColumnFamilyOf(state))) *wanted.add_states() = state;
+      if (std::ranges::count(unused, ColumnFamilyOf(state)) > 0) {
+        *wanted.add_states() = state;
+      }
     }
     return Save(wanted, sync());
   }
@@ -247,73 +268,53 @@ class RocksdbBackend final : public BackendCore {
     return absl::OkStatus();
   }
 
-  bool sync() const { return options().durability == Durability::kMachine; }
-
   // Makes the column family of a state, not used yet. It is recorded first,
   // alone: one that nobody knows of could not be opened, and whatever else is
   // to change in the record waits for the commit.
   absl::Status CreateFamily(const v1::StateRecord& state) {
     const std::string name = ColumnFamilyOf(state);
     // A registration that failed has left it.
-    if (unused_.contains(name)) MAYFLY_RETURN_IF_ERROR(Drop(name));
+    if (database_->families().contains(name)) {
+      MAYFLY_RETURN_IF_ERROR(database_->Drop(name));
+    }
     v1::ShardRecord with_state = saved_record_;
-    const bool recorded =
-        std::any_of(with_state.states().begin(), with_state.states().end(),
-                    [&](const v1::StateRecord& other) {
-                      return ColumnFamilyOf(other) == name;
-                    });
+    const bool recorded = std::ranges::any_of(
+        with_state.states(), [&name](const v1::StateRecord& other) {
+          return ColumnFamilyOf(other) == name;
+        });
     if (!recorded) *with_state.add_states() = state;
     // RocksDB waits for the disk, too.
     MAYFLY_RETURN_IF_ERROR(
         Save(with_state, sync() || !state.column_family().empty()));
-    RocksdbFamily family;
-    MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
-                            FamilyOptions(state, family));
-    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-        db_->CreateColumnFamily(family_options, name, &family.handle),
-        absl::StrCat("cannot create state '", state.name(), "'")));
-    unused_[name] = std::move(family);
-    return absl::OkStatus();
+    return database_->Create(state);
   }
 
   // Has the state live in the column family that its record names; the one that
   // it lived in waits for the commit that makes it useless.
   void Use(const v1::StateRecord& state) {
-    auto used = unused_.extract(ColumnFamilyOf(state));
-    AddToSweeper(state.name(), used.mapped());
-    if (auto old = families_.extract(state.name())) {
-      unused_[old.mapped().handle->GetName()] = std::move(old.mapped());
-    }
-    families_[state.name()] = std::move(used.mapped());
+    std::string& column_family = in_use_[state.name()];
+    if (column_family == ColumnFamilyOf(state)) return;
+    column_family = ColumnFamilyOf(state);
+    AddToSweeper(state.name());
   }
 
   // Rewrites a state into a column family beside its own. A crash, or an error,
   // leaves what no commit names.
   absl::Status Rewrite(v1::StateRecord& state, EntryMigration& migration) {
-    const RocksdbFamily& old = families_[state.name()];
-    state.set_column_family(NextName(state.name(), old.handle->GetName()));
-    RocksdbFamily ignored;
-    MAYFLY_ASSIGN_OR_RETURN(const rocksdb::ColumnFamilyOptions family_options,
-                            FamilyOptions(state, ignored));
+    rocksdb::ColumnFamilyHandle* const old = FamilyOf(state.name()).handle;
+    state.set_column_family(NextName(state.name(), old->GetName()));
+    MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     const std::string directory = RewritePath(options().directory);
     MAYFLY_RETURN_IF_ERROR(RemoveAll(directory));
     MAYFLY_RETURN_IF_ERROR(MakeDirectory(directory));
     const absl::Cleanup remove_directory = [&] {
       RemoveAll(directory).IgnoreError();
     };
-    MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                            RewriteIntoFiles(*db_, old.handle, family_options,
-                                             directory, migration));
-    MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
-    if (!files.empty()) {
-      rocksdb::IngestExternalFileOptions ingest;
-      ingest.move_files = true;
-      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-          db_->IngestExternalFile(unused_[state.column_family()].handle, files,
-                                  ingest),
-          absl::StrCat("cannot rewrite state '", state.name(), "'")));
-    }
-    return absl::OkStatus();
+    SortedFiles files(&db(),
+                      database_->families().at(state.column_family()).handle,
+                      directory);
+    MAYFLY_RETURN_IF_ERROR(RewriteEntries(db(), old, migration, files));
+    return files.Ingest();
   }
 
   // "name~2" after "name", and so on.
@@ -327,7 +328,7 @@ class RocksdbBackend final : public BackendCore {
     std::string next;
     do {
       next = absl::StrCat(state, "~", ++generation);
-    } while (unused_.contains(next));
+    } while (database_->families().contains(next));
     return next;
   }
 
@@ -337,17 +338,12 @@ class RocksdbBackend final : public BackendCore {
     shard.clear_states();
     for (const v1::StateRecord& state : saved_record_.states()) {
       const std::string name = ColumnFamilyOf(state);
-      const auto& committed = last_commit().states();
-      if (std::ranges::count(committed, name) == 0) continue;
+      if (std::ranges::count(last_commit().states(), name) == 0) continue;
       *shard.add_states() = state;
-      auto found = unused_.extract(name);
-      if (found) families_[state.name()] = std::move(found.mapped());
+      if (database_->families().contains(name)) in_use_[state.name()] = name;
     }
     for (const std::string& name : last_commit().states()) {
-      const bool found = std::ranges::any_of(families_, [&](const auto& at) {
-        return at.second.handle->GetName() == name;
-      });
-      if (found) continue;
+      if (database_->families().contains(name)) continue;
       return absl::DataLossError(absl::StrCat(
           "'", DatabasePath(), "' has lost state '", name,
           "', which the last commit found there; restore an earlier copy of "
@@ -360,108 +356,16 @@ class RocksdbBackend final : public BackendCore {
   // the next one to what that one asked for; and what was rewritten is of no
   // use in its old form.
   absl::Status DropUnused() {
-    while (!unused_.empty()) {
-      MAYFLY_RETURN_IF_ERROR(Drop(unused_.begin()->first));
+    for (const std::string& name : Unused()) {
+      MAYFLY_RETURN_IF_ERROR(database_->Drop(name));
     }
     return absl::OkStatus();
-  }
-
-  absl::Status Drop(const std::string& unused) {
-    const auto at = unused_.find(unused);
-    MAYFLY_RETURN_IF_ERROR(
-        FromRocksdb(db_->DropColumnFamily(at->second.handle),
-                    absl::StrCat("cannot drop state '", at->first, "'")));
-    db_->DestroyColumnFamilyHandle(at->second.handle);
-    unused_.erase(at);
-    return absl::OkStatus();
-  }
-
-  // Opens the database with every recorded state, registered or not: its
-  // entries go on expiring under the recorded TTL.
-  absl::Status OpenDatabase(bool exists) {
-    std::vector<std::string> names = {rocksdb::kDefaultColumnFamilyName};
-    const rocksdb::DBOptions db_options =
-        DatabaseOptions(*resources_, rocksdb_options_);
-    if (exists) {
-      names.clear();
-      MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-          rocksdb::DB::ListColumnFamilies(db_options, DatabasePath(), &names),
-          absl::StrCat("cannot open '", DatabasePath(), "'")));
-    }
-    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    for (const std::string& name : names) {
-      MAYFLY_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyOptions family_options,
-                              RecordedFamilyOptions(name));
-      descriptors.emplace_back(name, std::move(family_options));
-    }
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* db = nullptr;
-    MAYFLY_RETURN_IF_ERROR(
-        FromRocksdb(rocksdb::DB::Open(db_options, DatabasePath(), descriptors,
-                                      &handles, &db),
-                    absl::StrCat("cannot open '", DatabasePath(), "'")));
-    db_.reset(db);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == rocksdb::kDefaultColumnFamilyName) {
-        default_handle_ = handles[i];
-        continue;
-      }
-      RocksdbFamily& family = unused_[names[i]];
-      family.handle = handles[i];
-      MAYFLY_RETURN_IF_ERROR(VerifyCleanup(family, *db_));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<rocksdb::ColumnFamilyOptions> RecordedFamilyOptions(
-      const std::string& name) {
-    if (name == rocksdb::kDefaultColumnFamilyName) {
-      return StateFamilyOptions(*resources_, /*is_map=*/false,
-                                OptionsOf(name, rocksdb_options_));
-    }
-    for (const v1::StateRecord& state : record().states()) {
-      if (ColumnFamilyOf(state) == name) {
-        return FamilyOptions(state, unused_[name]);
-      }
-    }
-    return absl::DataLossError(absl::StrCat(
-        "'", DatabasePath(), "' holds state '", name,
-        "', of which the directory's record knows nothing; restore an earlier "
-        "copy of the directory"));
-  }
-
-  // Options of a column family that is about to be opened or created.
-  absl::StatusOr<rocksdb::ColumnFamilyOptions> FamilyOptions(
-      const v1::StateRecord& state, RocksdbFamily& family) {
-    rocksdb::ColumnFamilyOptions family_options =
-        StateFamilyOptions(*resources_, state.kind() == v1::STATE_KIND_MAP,
-                           OptionsOf(state.name(), rocksdb_options_));
-    const auto purge_clock_of_state = purge_clock(
-        state.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT
-            ? TimeCharacteristic::kEventTime
-            : TimeCharacteristic::kProcessingTime);
-    MAYFLY_RETURN_IF_ERROR(
-        ConfigureCleanup(state, purge_clock_of_state, family, family_options));
-    return family_options;
-  }
-
-  absl::Status ReadCommit() {
-    std::string bytes;
-    const rocksdb::Status status =
-        db_->Get(rocksdb::ReadOptions(), default_handle_, kCommitKey, &bytes);
-    if (status.IsNotFound()) return absl::OkStatus();
-    MAYFLY_RETURN_IF_ERROR(FromRocksdb(
-        status, absl::StrCat("cannot read '", DatabasePath(), "'")));
-    if (last_commit().ParseFromString(bytes)) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("'", DatabasePath(),
-                     "': the record of the last commit does not decode; "
-                     "restore an earlier copy of the directory"));
   }
 
   // Has the state watched and swept, whether or not it is registered.
-  void AddToSweeper(const std::string& name, const RocksdbFamily& family) {
-    sweeper_->Add(name, db_.get(), family.handle, family.ttl);
+  void AddToSweeper(const std::string& state) {
+    const RocksdbFamily& family = FamilyOf(state);
+    sweeper_->Add(state, &db(), family.handle, family.ttl);
   }
 
   const std::shared_ptr<RocksdbResources> resources_;
@@ -469,14 +373,11 @@ class RocksdbBackend final : public BackendCore {
   RocksdbOptions rocksdb_options_;
   const std::shared_ptr<RocksdbSweeper> sweeper_ =
       std::make_shared<RocksdbSweeper>();
-  std::unique_ptr<rocksdb::DB> db_;
-  rocksdb::ColumnFamilyHandle* default_handle_ = nullptr;
+  std::unique_ptr<StateDatabase> database_;
   // What MANIFEST.mayfly holds.
   v1::ShardRecord saved_record_;
-  // By state.
-  std::map<std::string, RocksdbFamily> families_;
-  // Those that no state lives in, or not yet, by their own name.
-  std::map<std::string, RocksdbFamily> unused_;
+  // The column family that each state lives in.
+  std::map<std::string, std::string> in_use_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ std::chrono::seconds DefaultPeriod(std::int64_t ttl_ms) {
 }  // namespace
 
 absl::Status ConfigureCleanup(const v1::StateRecord& state,
-                              std::shared_ptr<const TtlClock> purge_clock,
+                              const PurgeClocks& purge_clocks,
                               RocksdbFamily& family,
                               rocksdb::ColumnFamilyOptions& options) {
   const bool is_list = state.kind() == v1::STATE_KIND_LIST;
@@ -43,7 +43,7 @@ absl::Status ConfigureCleanup(const v1::StateRecord& state,
            .layout = is_list ? EntryLayout::kList : EntryLayout::kValue,
            .rule = RuleOf(state),
            .periodic_compaction = DefaultPeriod(state.ttl().ttl_ms())},
-          std::move(purge_clock)));
+          IsInEventTime(state) ? purge_clocks.event : purge_clocks.processing));
   ConfigureTtlColumnFamily(family.ttl, &options);
   return absl::OkStatus();
 }

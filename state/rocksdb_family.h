@@ -15,6 +15,12 @@
 
 namespace mayfly::state_internal {
 
+// What entries are destroyed by.
+struct PurgeClocks {
+  std::shared_ptr<const TtlClock> processing;
+  std::shared_ptr<const TtlClock> event;
+};
+
 struct RocksdbFamily {
   rocksdb::ColumnFamilyHandle* handle = nullptr;
   // Null without TTL.
@@ -30,7 +36,7 @@ struct RocksdbFamily {
 // the state is recorded, registered or not.
 // Errors: kInvalidArgument if the record is out of range.
 absl::Status ConfigureCleanup(const v1::StateRecord& state,
-                              std::shared_ptr<const TtlClock> purge_clock,
+                              const PurgeClocks& purge_clocks,
                               RocksdbFamily& family,
                               rocksdb::ColumnFamilyOptions& options);
 

@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <filesystem>
-#include <numeric>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,14 +8,13 @@
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/file_io.h"
 #include "mayfly/state/internal/shard_clock.h"
-#include "rocksdb/sst_file_writer.h"
-#include "state/rocksdb_family.h"
 #include "state/rocksdb_layout.h"
 #include "state/rocksdb_options.h"
 #include "state/rocksdb_status.h"
-#include "state/rocksdb_store.h"
 #include "state/shard_loader.h"
 #include "state/shard_record.h"
+#include "state/sorted_files.h"
+#include "state/state_database.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -67,23 +65,36 @@ class SortBuffer {
   std::string bytes_;
 };
 
-// Writes sorted table files and gives them to the database whole, which costs a
-// fraction of putting the entries one by one.
 class RocksdbLoader final : public ShardLoader {
  public:
   RocksdbLoader(const BackendOptions& options, v1::ShardRecord record)
-      : options_(options),
-        resources_(std::static_pointer_cast<RocksdbResources>(
-            options.storage != nullptr ? options.storage
-                                       : StorageResources::Create({}))),
-        record_(std::move(record)),
-        families_(static_cast<std::size_t>(record_.states_size())) {}
+      : options_(options), record_(std::move(record)) {}
 
-  ~RocksdbLoader() override { Close().IgnoreError(); }
+  absl::Status Open() {
+    MAYFLY_RETURN_IF_ERROR(MakeDirectory(RunsPath()));
+    // Nothing expires while it is being loaded.
+    const auto clock = std::make_shared<CommittedClock>();
+    MAYFLY_ASSIGN_OR_RETURN(
+        database_,
+        StateDatabase::Open(
+            {.shard_directory = options_.directory,
+             .resources = std::static_pointer_cast<RocksdbResources>(
+                 options_.storage != nullptr ? options_.storage
+                                             : StorageResources::Create({})),
+             .options = options_.rocksdb,
+             .clocks = {.processing = clock, .event = clock}},
+            record_, StateDatabase::Access::kNew));
+    for (const v1::StateRecord& state : record_.states()) {
+      MAYFLY_RETURN_IF_ERROR(database_->Create(state));
+      files_.push_back(std::make_unique<SortedFiles>(
+          &database_->db(),
+          database_->families().at(ColumnFamilyOf(state)).handle, RunsPath()));
+    }
+    return absl::OkStatus();
+  }
 
   absl::Status Add(std::uint32_t state, std::string_view key,
                    std::string_view value) override {
-    if (db_ == nullptr) MAYFLY_RETURN_IF_ERROR(Open());
     if (state != state_ || buffer_.memory() >= kRunBytes) {
       MAYFLY_RETURN_IF_ERROR(WriteRun());
     }
@@ -93,130 +104,59 @@ class RocksdbLoader final : public ShardLoader {
   }
 
   absl::Status Finish(const v1::CommitRecord& commit) override {
-    if (db_ == nullptr) MAYFLY_RETURN_IF_ERROR(Open());
     MAYFLY_RETURN_IF_ERROR(WriteRun());
+    for (const auto& files : files_) MAYFLY_RETURN_IF_ERROR(files->Ingest());
+    files_.clear();
     v1::CommitRecord ours = commit;
     ours.clear_states();
-    for (std::size_t i = 0; i < families_.size(); ++i) {
-      MAYFLY_RETURN_IF_ERROR(Ingest(i));
-      ours.add_states(StateOf(i).name());
+    for (const v1::StateRecord& state : record_.states()) {
+      ours.add_states(ColumnFamilyOf(state));
     }
     rocksdb::WriteOptions write_options;
     write_options.sync = sync();
     MAYFLY_RETURN_IF_ERROR(
-        Check(db_->Put(write_options, kCommitKey, ours.SerializeAsString())));
-    MAYFLY_RETURN_IF_ERROR(Close());
+        FromRocksdb(database_->db().Put(write_options, kCommitKey,
+                                        ours.SerializeAsString()),
+                    absl::StrCat("cannot fill '", options_.directory, "'")));
+    MAYFLY_RETURN_IF_ERROR(database_->Close());
+    MAYFLY_RETURN_IF_ERROR(RemoveAll(RunsPath()));
     return WriteShardRecord(options_.directory, record_, sync());
   }
 
  private:
-  struct LoadedFamily {
-    RocksdbFamily family;
-    rocksdb::ColumnFamilyOptions options;
-    // Table files that wait for Finish().
-    std::vector<std::string> runs;
-  };
-
   // As much is in memory at most.
   static constexpr std::size_t kRunBytes = std::size_t{64} << 20;
 
   bool sync() const { return options_.durability == Durability::kMachine; }
   std::string RunsPath() const { return options_.directory + "/loading"; }
-  const v1::StateRecord& StateOf(std::size_t i) const {
-    return record_.states(static_cast<int>(i));
-  }
 
-  absl::Status Check(const rocksdb::Status& status) const {
-    return FromRocksdb(status,
-                       absl::StrCat("cannot fill '", options_.directory, "'"));
-  }
-
-  absl::Status Open() {
-    MAYFLY_RETURN_IF_ERROR(MakeDirectory(RunsPath()));
-    rocksdb::DB* db = nullptr;
-    db_options_ = DatabaseOptions(*resources_, options_.rocksdb);
-    db_options_.error_if_exists = true;
-    MAYFLY_RETURN_IF_ERROR(Check(rocksdb::DB::Open(
-        rocksdb::Options(db_options_,
-                         StateFamilyOptions(*resources_, /*is_map=*/false)),
-        DatabasePath(options_.directory), &db)));
-    db_.reset(db);
-    for (std::size_t i = 0; i < families_.size(); ++i) {
-      LoadedFamily& loaded = families_[i];
-      const v1::StateRecord& state = StateOf(i);
-      loaded.options =
-          StateFamilyOptions(*resources_, state.kind() == v1::STATE_KIND_MAP,
-                             OptionsOf(state.name(), options_.rocksdb));
-      // Nothing expires while it is being loaded.
-      MAYFLY_RETURN_IF_ERROR(
-          ConfigureCleanup(state, std::make_shared<CommittedClock>(),
-                           loaded.family, loaded.options));
-      MAYFLY_RETURN_IF_ERROR(Check(db_->CreateColumnFamily(
-          loaded.options, state.name(), &loaded.family.handle)));
-    }
-    return absl::OkStatus();
-  }
-
-  // Writes what is in the buffer into a table file of its own.
   absl::Status WriteRun() {
     if (buffer_.empty()) return absl::OkStatus();
-    LoadedFamily& loaded = families_[state_];
-    const std::string path =
-        absl::StrCat(RunsPath(), "/", state_, "-", loaded.runs.size(), ".sst");
-    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(db_options_),
-                                  rocksdb::Options(db_options_, loaded.options),
-                                  loaded.family.handle,
-                                  /*invalidate_page_cache=*/false);
-    MAYFLY_RETURN_IF_ERROR(Check(writer.Open(path)));
+    SortedFiles& files = *files_.at(state_);
     MAYFLY_RETURN_IF_ERROR(
         buffer_.VisitSorted([&](std::string_view key, std::string_view value) {
-          return Check(writer.Put(ToSlice(key), ToSlice(value)));
+          return files.Add(key, value);
         }));
-    MAYFLY_RETURN_IF_ERROR(Check(writer.Finish()));
-    loaded.runs.push_back(path);
     buffer_.Clear();
-    return absl::OkStatus();
-  }
-
-  absl::Status Ingest(std::size_t i) {
-    LoadedFamily& loaded = families_[i];
-    if (loaded.runs.empty()) return absl::OkStatus();
-    rocksdb::IngestExternalFileOptions ingest;
-    ingest.move_files = true;
-    return Check(
-        db_->IngestExternalFile(loaded.family.handle, loaded.runs, ingest));
-  }
-
-  absl::Status Close() {
-    if (db_ == nullptr) return absl::OkStatus();
-    for (LoadedFamily& loaded : families_) {
-      if (loaded.family.handle == nullptr) continue;
-      MAYFLY_RETURN_IF_ERROR(
-          Check(db_->DestroyColumnFamilyHandle(loaded.family.handle)));
-      loaded.family.handle = nullptr;
-    }
-    MAYFLY_RETURN_IF_ERROR(Check(db_->Close()));
-    db_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(RunsPath(), ignored);
-    return absl::OkStatus();
+    return files.EndRun();
   }
 
   const BackendOptions options_;
-  const std::shared_ptr<RocksdbResources> resources_;
   const v1::ShardRecord record_;
-  rocksdb::DBOptions db_options_;
-  std::unique_ptr<rocksdb::DB> db_;
-  std::vector<LoadedFamily> families_;
+  std::unique_ptr<StateDatabase> database_;
+  // Of each state in the record.
+  std::vector<std::unique_ptr<SortedFiles>> files_;
   std::uint32_t state_ = 0;
   SortBuffer buffer_;
 };
 
 }  // namespace
 
-std::unique_ptr<ShardLoader> MakeRocksdbLoader(const BackendOptions& options,
-                                               v1::ShardRecord record) {
-  return std::make_unique<RocksdbLoader>(options, std::move(record));
+absl::StatusOr<std::unique_ptr<ShardLoader>> MakeRocksdbLoader(
+    const BackendOptions& options, v1::ShardRecord record) {
+  auto loader = std::make_unique<RocksdbLoader>(options, std::move(record));
+  MAYFLY_RETURN_IF_ERROR(loader->Open());
+  return loader;
 }
 
 }  // namespace mayfly::state_internal

@@ -22,6 +22,15 @@ inline std::string_view FromSlice(const rocksdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());
 }
 
+// For who reads all of a column family once, and not again soon.
+inline rocksdb::ReadOptions FullScan() {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.total_order_seek = true;
+  options.readahead_size = std::size_t{2} << 20;
+  return options;
+}
+
 // Threads: one.  Lifetime: must not outlive the database.
 class RocksdbStore final : public ByteStore {
  public:

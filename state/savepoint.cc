@@ -25,7 +25,9 @@ namespace mayfly {
 namespace {
 
 namespace fs = std::filesystem;
+using state_internal::ClockOf;
 using state_internal::ExpiryCut;
+using state_internal::IsInEventTime;
 using state_internal::ShardLoader;
 using state_internal::SnapshotWriter;
 using state_internal::StoredShard;
@@ -44,13 +46,6 @@ TransferMeter MeterOf(const TransferOptions& options, const Sources& sources) {
 
 absl::Status Stopped() {
   return absl::CancelledError("stopped before all of the state was moved");
-}
-
-TimestampMs ClockOf(const v1::StateRecord& state,
-                    const v1::CommitRecord& commit) {
-  return state.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT
-             ? commit.event_clock_ms()
-             : commit.processing_clock_ms();
 }
 
 std::string_view KeyOf(const v1::StateRecord& state, std::string_view stored) {
@@ -166,11 +161,10 @@ absl::Status LoadState(const StoredShard& source, int state,
                        std::uint32_t target, ShardLoader& loader,
                        TransferMeter& meter) {
   const v1::StateRecord& record = source.record().states(state);
-  const bool event_time =
-      record.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT;
   const TimestampMs clock_ms = ClockOf(record, source.commit());
-  ExpiryCut cut(record,
-                event_time ? clock_ms : std::max(clock_ms, processing_now_ms));
+  ExpiryCut cut(record, IsInEventTime(record)
+                            ? clock_ms
+                            : std::max(clock_ms, processing_now_ms));
   return source.Visit(
       static_cast<std::uint32_t>(state),
       [&](std::string_view key, std::string_view value) -> absl::Status {

@@ -37,7 +37,8 @@ class ShardLoader {
   virtual absl::Status Finish(const v1::CommitRecord& commit) = 0;
 };
 
-std::unique_ptr<ShardLoader> MakeRocksdbLoader(const BackendOptions& options,
-                                               v1::ShardRecord record);
+// Create() for RocksDB.
+absl::StatusOr<std::unique_ptr<ShardLoader>> MakeRocksdbLoader(
+    const BackendOptions& options, v1::ShardRecord record);
 
 }  // namespace mayfly::state_internal

@@ -112,15 +112,12 @@ absl::Status CheckTtl(const Refusal& refuse, const StateMigration& migration,
 
 // The latest instant t such that an entry last accessed at t had expired under
 // the stored TTL when the last commit was made.
-TimestampMs ExpiredThrough(const v1::TtlRecord& stored,
+TimestampMs ExpiredThrough(const v1::StateRecord& stored,
                            const v1::CommitRecord& commit) {
-  if (stored.ttl_ms() == kInfiniteTtlMs) return stored.expired_through_ms();
-  const TimestampMs clock_ms =
-      stored.time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT
-          ? commit.event_clock_ms()
-          : commit.processing_clock_ms();
-  return std::max(stored.expired_through_ms(),
-                  SaturatingAdd(clock_ms, -stored.ttl_ms()));
+  const v1::TtlRecord& ttl = stored.ttl();
+  if (ttl.ttl_ms() == kInfiniteTtlMs) return ttl.expired_through_ms();
+  return std::max(ttl.expired_through_ms(),
+                  SaturatingAdd(ClockOf(stored, commit), -ttl.ttl_ms()));
 }
 
 }  // namespace
@@ -218,13 +215,27 @@ absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
   wanted.mutable_ttl()->set_expired_through_ms(
       old_ttl.ttl_ms() == wanted.ttl().ttl_ms()
           ? old_ttl.expired_through_ms()
-          : ExpiredThrough(old_ttl, commit));
+          : ExpiredThrough(stored, commit));
   return wanted;
+}
+
+EntryFormat FormatOf(const v1::StateRecord& record) {
+  return record.has_ttl() ? EntryFormat::kStamped : EntryFormat::kUnstamped;
 }
 
 ExpiryRule RuleOf(const v1::StateRecord& record) {
   return ExpiryRule{.ttl_ms = record.ttl().ttl_ms(),
                     .expired_through_ms = record.ttl().expired_through_ms()};
+}
+
+bool IsInEventTime(const v1::StateRecord& record) {
+  return record.ttl().time_characteristic() == v1::TIME_CHARACTERISTIC_EVENT;
+}
+
+TimestampMs ClockOf(const v1::StateRecord& record,
+                    const v1::CommitRecord& commit) {
+  return IsInEventTime(record) ? commit.event_clock_ms()
+                               : commit.processing_clock_ms();
 }
 
 }  // namespace mayfly::state_internal

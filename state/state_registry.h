@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/serde/entry_codec.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/internal/state_spec.h"
 #include "mayfly/v1/state.pb.h"
@@ -34,7 +35,15 @@ absl::StatusOr<v1::StateRecord> Reconcile(const v1::StateRecord& stored,
                                           const v1::CommitRecord& commit,
                                           std::string_view directory);
 
-// How the entries of a recorded state expire.
+// How the entries of a recorded state are stored, and how they expire.
+EntryFormat FormatOf(const v1::StateRecord& record);
 ExpiryRule RuleOf(const v1::StateRecord& record);
+
+// Whether its entries age by event time; of a state without TTL, no.
+bool IsInEventTime(const v1::StateRecord& record);
+
+// The time of a commit that a state goes by.
+TimestampMs ClockOf(const v1::StateRecord& record,
+                    const v1::CommitRecord& commit);
 
 }  // namespace mayfly::state_internal

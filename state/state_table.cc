@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "mayfly/state/internal/key_text.h"
 
 namespace mayfly::state_internal {
 
@@ -19,12 +19,9 @@ absl::Status StateTable::NoCurrentKey() const {
 
 absl::Status StateTable::Damaged(std::string_view key_bytes,
                                  std::string_view why) const {
-  constexpr std::size_t kShownBytes = 32;
   return absl::DataLossError(absl::StrCat(
-      "state '", context_.state_name, "', key 0x",
-      absl::BytesToHexString(ToAbsl(key_bytes.substr(0, kShownBytes))),
-      key_bytes.size() > kShownBytes ? "..." : "", ": ", ToAbsl(why),
-      "; clear the key or restore an earlier checkpoint"));
+      "state '", context_.state_name, "', key ", KeyText(key_bytes), ": ",
+      ToAbsl(why), "; clear the key or restore an earlier checkpoint"));
 }
 
 absl::Status StateTable::TooLarge(std::size_t bytes) const {

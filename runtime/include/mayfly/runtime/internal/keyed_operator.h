@@ -15,6 +15,7 @@
 #include "mayfly/runtime/keyed_process_function.h"
 #include "mayfly/serde/internal/guarded_call.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/key_text.h"
 
 namespace mayfly::runtime_internal {
 
@@ -67,7 +68,7 @@ class KeyedOperator {
       return function_->ProcessElement(element, context, out);
     });
     if (status.ok()) return status;
-    return Annotate(status, "key " + KeyHexPrefix(ToBytes(key)));
+    return Annotate(status, "key " + state_internal::KeyText(ToBytes(key)));
   }
 
   // Elements that were not processed for being late, since Open().
