@@ -115,10 +115,33 @@ TEST_P(CommandTest, VerifyFindsWhatIsDamaged) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.out, AllOf(HasSubstr(job_.shard_path(0) + ": good"),
                                 HasSubstr("checksum is wrong")));
-  EXPECT_THAT(result.err, HasSubstr("1 of 2 shards"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 are not good"));
   const ProcessResult as_json = Run({"verify", job_.state_path(), "--json"});
   EXPECT_EQ(as_json.exit_code, 3);
-  EXPECT_EQ(json::parse(as_json.out)["shards"][1]["ok"], false);
+  EXPECT_EQ(json::parse(as_json.out)["results"][1]["ok"], false);
+}
+
+TEST_P(CommandTest, VerifyComparesASavepointOfAJobWithItsManifest) {
+  const std::string savepoints = job_.Path("savepoints");
+  DemoJob job({.backend = GetParam(),
+               .shards = 2,
+               .more = {"--savepoint-on-stop=" + savepoints}});
+  const ProcessResult stopped = job.Run();
+  ASSERT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_THAT(Out({"verify", savepoints}),
+              AllOf(HasSubstr("/savepoint-"), HasSubstr("shard-00001")));
+  EXPECT_THAT(Run({"compact", savepoints}).err,
+              HasSubstr("must stay as it is"));
+  std::string second;
+  for (const auto& entry : fs::recursive_directory_iterator(savepoints)) {
+    if (entry.path().filename() == "shard-00001.savepoint") {
+      second = entry.path();
+    }
+  }
+  ASSERT_TRUE(fs::remove(second));
+  const ProcessResult result = Run({"verify", savepoints});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.out, HasSubstr(second + "' is missing"));
 }
 
 TEST(CommandUsageTest, WrongUsageSaysWhatWouldBeRight) {

@@ -15,7 +15,9 @@
 #include "mayfly/state/inspect.h"
 #include "mayfly/state/maintenance.h"
 #include "mayfly/state/savepoint.h"
+#include "mayfly/v1/job.pb.h"
 #include "nlohmann/json.hpp"
+#include "runtime/checkpoint_manifest.h"
 
 namespace mayfly::tool {
 namespace {
@@ -71,15 +73,22 @@ void PrintResult(const TransferProgress& progress, const std::string& to) {
                                progress.keys_expired);
 }
 
+// All files are what they were when they were written, and none is missing.
+absl::Status VerifyManifest(const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const v1::CheckpointManifest manifest,
+                          runtime_internal::ReadManifest(path));
+  return runtime_internal::VerifyFiles(
+      path, manifest, [](std::uint64_t) { return absl::OkStatus(); });
+}
+
 }  // namespace
 
 absl::Status Inspect(const InspectArguments& arguments) {
-  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
-                          ShardsOf(arguments.path));
-  if (arguments.by_key) return InspectOneKey(arguments, paths);
+  MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(arguments.path));
+  if (arguments.by_key) return InspectOneKey(arguments, stored.shards);
   const InspectOptions options = OptionsFor(arguments);
   std::vector<InspectedShard> shards;
-  for (const std::string& path : paths) {
+  for (const std::string& path : stored.shards) {
     MAYFLY_ASSIGN_OR_RETURN(InspectedShard shard, InspectShard(path, options));
     if (!arguments.state.empty()) {
       std::erase_if(shard.states, [&](const InspectedState& state) {
@@ -94,30 +103,36 @@ absl::Status Inspect(const InspectArguments& arguments) {
 }
 
 absl::Status Verify(const std::string& path, bool json) {
-  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> paths, ShardsOf(path));
+  MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(path));
   nlohmann::json results = nlohmann::json::array();
   std::size_t bad = 0;
-  for (const std::string& shard : paths) {
-    const absl::Status status = VerifyShard(shard);
+  const auto note = [&](const std::string& what, const absl::Status& status) {
+    const std::string message(status.message());
     if (!status.ok()) ++bad;
     results.push_back(
-        {{"path", shard},
-         {"ok", status.ok()},
-         {"error", status.ok() ? "" : std::string(status.message())}});
-    if (json) continue;
-    std::cout << shard << ": "
-              << (status.ok() ? "good" : std::string(status.message())) << "\n";
+        {{"path", what}, {"ok", status.ok()}, {"error", message}});
+    if (json) return;
+    std::cout << what << ": " << (status.ok() ? "good" : message) << "\n";
+  };
+  if (stored.has_manifest) note(stored.path, VerifyManifest(stored.path));
+  for (const std::string& shard : stored.shards) {
+    note(shard, VerifyShard(shard));
   }
-  if (json) std::cout << nlohmann::json{{"shards", results}}.dump(2) << "\n";
+  if (json) std::cout << nlohmann::json{{"results", results}}.dump(2) << "\n";
   if (bad == 0) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat(bad, " of ", paths.size(), " shards are not good"));
+      absl::StrCat(bad, " of ", results.size(), " are not good"));
 }
 
 absl::Status Compact(const std::string& path) {
-  MAYFLY_ASSIGN_OR_RETURN(const std::vector<std::string> shards,
-                          ShardsOf(path));
-  for (const std::string& shard : shards) {
+  MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(path));
+  if (stored.has_manifest) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", stored.path,
+        "' is a checkpoint, which must stay as it is; compact the state "
+        "directory of the job"));
+  }
+  for (const std::string& shard : stored.shards) {
     MAYFLY_RETURN_IF_ERROR(CompactShard(shard));
     std::cout << shard << ": compacted\n";
   }

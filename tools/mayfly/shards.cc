@@ -1,68 +1,64 @@
 #include "mayfly/shards.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "mayfly/serde/status_macros.h"
+#include "runtime/checkpoint_manifest.h"
 
 namespace mayfly::tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> Children(const std::string& path) {
-  std::vector<fs::path> children;
+bool IsThere(const fs::path& path) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path, ignored)) {
-    children.push_back(entry.path());
-  }
-  std::ranges::sort(children);
-  return children;
+  return fs::exists(path, ignored);
 }
 
-// The number in checkpoint-12 and savepoint-12.
-std::optional<std::uint64_t> NumberOf(const fs::path& path) {
-  const std::string name = path.filename().string();
-  absl::string_view number = name;
-  std::uint64_t value = 0;
-  if (!absl::ConsumePrefix(&number, "checkpoint-") &&
-      !absl::ConsumePrefix(&number, "savepoint-")) {
-    return std::nullopt;
+// Directories of shards, and the files of savepoints.
+absl::StatusOr<std::vector<std::string>> ShardsIn(const std::string& path) {
+  std::vector<std::string> shards;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with("shard-") && !name.ends_with(".tmp")) {
+      shards.push_back(at->path().string());
+    }
   }
-  if (!absl::SimpleAtoi(number, &value)) return std::nullopt;
-  return value;
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot list '", path, "': ", error.message()));
+  }
+  std::ranges::sort(shards);
+  return shards;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> ShardsOf(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
+absl::StatusOr<Stored> Find(const std::string& path) {
+  if (!IsThere(path)) {
     return absl::NotFoundError(absl::StrCat("there is no '", path, "'"));
   }
+  std::error_code ignored;
   if (!fs::is_directory(path, ignored) ||
-      fs::exists(fs::path(path) / "MANIFEST.mayfly", ignored)) {
-    return std::vector<std::string>{path};
+      IsThere(fs::path(path) / "MANIFEST.mayfly")) {
+    return Stored{.path = path, .shards = {path}};
   }
-  std::vector<std::string> shards;
-  std::pair<std::uint64_t, std::string> newest;
-  for (const fs::path& child : Children(path)) {
-    const std::string name = child.filename().string();
-    if (name.starts_with("shard-") && !name.ends_with(".tmp")) {
-      shards.push_back(child.string());
-    } else if (const auto number = NumberOf(child)) {
-      newest = std::max(newest, std::pair(*number, child.string()));
-    }
+  MAYFLY_ASSIGN_OR_RETURN(std::vector<std::string> shards, ShardsIn(path));
+  if (!shards.empty()) {
+    return Stored{.path = path,
+                  .shards = std::move(shards),
+                  .has_manifest = IsThere(fs::path(path) /
+                                          runtime_internal::kManifestFile)};
   }
-  if (!shards.empty()) return shards;
-  if (!newest.second.empty()) return ShardsOf(newest.second);
+  MAYFLY_ASSIGN_OR_RETURN(const auto checkpoints,
+                          runtime_internal::ListCheckpoints(path));
+  if (!checkpoints.empty()) return Find(checkpoints.front().path);
   return absl::NotFoundError(absl::StrCat(
       "'", path,
       "' is no state: neither a shard's directory, a job's state directory, a "

@@ -1,4 +1,4 @@
-// The shards that a path on the command line stands for.
+// What a path on the command line stands for.
 #pragma once
 
 #include <string>
@@ -8,11 +8,20 @@
 
 namespace mayfly::tool {
 
+struct Stored {
+  // As given, or the newest of the checkpoints in it.
+  std::string path;
+  // Directories of shards, or files of savepoints.
+  std::vector<std::string> shards;
+  // It is a checkpoint or a savepoint of a job, with a manifest of its files.
+  bool has_manifest = false;
+};
+
 // `path` itself if it is a shard's directory or the file of a savepoint; the
 // shards in it if it is the state directory of a job, a checkpoint or a
 // savepoint; those of the newest if it is a directory of checkpoints or
 // savepoints.
-// Errors: kNotFound if it is none of these.
-absl::StatusOr<std::vector<std::string>> ShardsOf(const std::string& path);
+// Errors: kNotFound if it is none of these; kUnavailable if it cannot be read.
+absl::StatusOr<Stored> Find(const std::string& path);
 
 }  // namespace mayfly::tool
