@@ -65,9 +65,24 @@ SweepReport ExpirySweep::totals() const {
 absl::Status ExpirySweep::RunSteps(const SweepOptions& options,
                                    TimestampMs now_ms, const PurgePoint& purge,
                                    SweepReport& report) {
+  if (stopped_) return absl::OkStatus();
   MAYFLY_RETURN_IF_ERROR(FlushIfOld(options, now_ms, report));
+  const absl::Status status = RunPlan(options, purge, report);
+  // What a failed step has left undone does not keep what the others did.
+  const bool takes_files_away = report.files_dropped + report.compactions > 0;
+  const bool took_files_away =
+      std::exchange(took_files_away_, takes_files_away);
+  if (stopped_ || !(takes_files_away || took_files_away)) return status;
+  const absl::Status unlinked = UnlinkLeftFiles();
+  return status.ok() ? unlinked : status;
+}
+
+absl::Status ExpirySweep::RunPlan(const SweepOptions& options,
+                                  const PurgePoint& purge,
+                                  SweepReport& report) {
   MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files, Files());
   for (const SweepStep& step : PlanSweep(files, purge, options)) {
+    if (stopped_) break;
     if (step.action == SweepAction::kCompact &&
         report.bytes_read >= options.bytes_max) {
       ++report.steps_left;
@@ -75,11 +90,6 @@ absl::Status ExpirySweep::RunSteps(const SweepOptions& options,
     }
     MAYFLY_RETURN_IF_ERROR(RunStep(step, purge, report));
   }
-  const bool took_files_away = report.files_dropped + report.compactions > 0;
-  if (took_files_away || took_files_away_) {
-    MAYFLY_RETURN_IF_ERROR(UnlinkLeftFiles());
-  }
-  took_files_away_ = took_files_away;
   return absl::OkStatus();
 }
 
@@ -140,6 +150,8 @@ absl::Status ExpirySweep::RunStep(const SweepStep& step,
     ++report.steps_left;
     return absl::OkStatus();
   }
+  // The database is about to close.
+  if (stopped_ && !status.ok()) return absl::OkStatus();
   if (!status.ok()) return Failed(*ttl_, "cannot compact", status);
   if (step.action == SweepAction::kDrop) {
     report.files_dropped += step.files.size();

@@ -15,7 +15,8 @@
 #include "mayfly/state/internal/file_io.h"
 #include "mayfly/state/internal/record_file.h"
 
-namespace mayfly::runtime_internal {
+namespace mayfly {
+namespace runtime_internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,23 +55,6 @@ std::string_view PrefixOf(v1::CheckpointKind kind) {
 v1::BackendKind RecordedKind(BackendKind backend) {
   return backend == BackendKind::kHeap ? v1::BACKEND_KIND_HEAP
                                        : v1::BACKEND_KIND_ROCKSDB;
-}
-
-absl::StatusOr<std::vector<StoredCheckpoint>> ListCheckpoints(
-    const std::string& directory) {
-  std::vector<StoredCheckpoint> found;
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    if (const auto number = NumberOf(at->path().filename().string())) {
-      found.push_back({.number = *number, .path = at->path().string()});
-    }
-  }
-  if (error) {
-    return state_internal::FileError(error.value(), "list", directory);
-  }
-  std::ranges::sort(found, std::ranges::greater(), &StoredCheckpoint::number);
-  return found;
 }
 
 absl::Status WriteManifest(const std::string& checkpoint,
@@ -137,4 +121,37 @@ absl::Status VerifyFiles(
   return absl::OkStatus();
 }
 
-}  // namespace mayfly::runtime_internal
+}  // namespace runtime_internal
+
+absl::StatusOr<std::vector<StoredCheckpoint>> ListCheckpoints(
+    const std::string& directory) {
+  std::vector<StoredCheckpoint> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end;
+       !error && at != end; at.increment(error)) {
+    if (const auto number =
+            runtime_internal::NumberOf(at->path().filename().string())) {
+      found.push_back({.number = *number, .path = at->path().string()});
+    }
+  }
+  if (error) {
+    return state_internal::FileError(error.value(), "list", directory);
+  }
+  std::ranges::sort(found, std::ranges::greater(), &StoredCheckpoint::number);
+  return found;
+}
+
+bool IsCheckpoint(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(
+      absl::StrCat(path, "/", runtime_internal::kManifestFile), ignored);
+}
+
+absl::Status VerifyCheckpoint(const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const v1::CheckpointManifest manifest,
+                          runtime_internal::ReadManifest(path));
+  return runtime_internal::VerifyFiles(
+      path, manifest, [](std::uint64_t) { return absl::OkStatus(); });
+}
+
+}  // namespace mayfly

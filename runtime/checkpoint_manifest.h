@@ -6,10 +6,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/stored_checkpoint.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/v1/job.pb.h"
 
@@ -21,17 +21,6 @@ inline constexpr char kManifestFile[] = "manifest";
 std::string_view PrefixOf(v1::CheckpointKind kind);
 
 v1::BackendKind RecordedKind(BackendKind backend);
-
-struct StoredCheckpoint {
-  std::uint64_t number = 0;
-  std::string path;
-};
-
-// The checkpoints and savepoints in a directory, whole or not, the newest
-// first. What is still being written is not among them.
-// Errors: as state_internal::FileError().
-absl::StatusOr<std::vector<StoredCheckpoint>> ListCheckpoints(
-    const std::string& directory);
 
 // Errors: as WriteRecordFile().
 absl::Status WriteManifest(const std::string& checkpoint,

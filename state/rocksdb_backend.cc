@@ -38,8 +38,7 @@ class RocksdbBackend final : public BackendCore {
       : BackendCore(options, std::move(lock)),
         resources_(std::static_pointer_cast<RocksdbResources>(
             options.storage != nullptr ? options.storage
-                                       : StorageResources::Create({}))),
-        rocksdb_options_(options.rocksdb) {
+                                       : StorageResources::Create({}))) {
     shard_monitor().SetStored(sweeper_);
   }
 
@@ -77,7 +76,7 @@ class RocksdbBackend final : public BackendCore {
         StateDatabase::Open(
             {.shard_directory = options().directory,
              .resources = resources_,
-             .options = rocksdb_options_,
+             .options = options().rocksdb,
              .clocks = {.processing =
                             purge_clock(TimeCharacteristic::kProcessingTime),
                         .event = purge_clock(TimeCharacteristic::kEventTime)}},
@@ -102,7 +101,8 @@ class RocksdbBackend final : public BackendCore {
       MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
     }
     RocksdbFamily& family = database_->families().at(ColumnFamilyOf(state));
-    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(spec, state, db(), family));
+    MAYFLY_RETURN_IF_ERROR(ApplyCleanup(
+        spec, state, OptionsOf(spec.name, database_->options()), db(), family));
     family.store = std::make_unique<RocksdbStore>(&db(), family.handle);
     // Only now that nothing can fail: what was rewritten must not be again.
     Use(state);
@@ -176,19 +176,19 @@ class RocksdbBackend final : public BackendCore {
                           OptionsOf(name, wanted)));
     }
     for (const auto& [name, column_family] : in_use_) {
-      MAYFLY_RETURN_IF_ERROR(ChangeStateOptions(db(), FamilyOf(name).handle,
-                                                name, OptionsOf(name, wanted)));
+      MAYFLY_RETURN_IF_ERROR(ChangeStateOptions(db(), FamilyOf(name), name,
+                                                OptionsOf(name, wanted)));
     }
     MAYFLY_RETURN_IF_ERROR(ChangeDatabaseOptions(db(), wanted));
-    rocksdb_options_ = wanted;
+    database_->SetOptions(wanted);
     return absl::OkStatus();
   }
 
   absl::StatusOr<RocksdbOptions> LiveRocksdbOptions() const override {
     RocksdbOptions live = ReadDatabaseOptions(db());
     // Those of column families that are not open yet, too.
-    live.all_states = rocksdb_options_.all_states;
-    live.states = rocksdb_options_.states;
+    live.all_states = database_->options().all_states;
+    live.states = database_->options().states;
     for (const auto& [name, column_family] : in_use_) {
       live.states[name] = ReadStateOptions(db(), FamilyOf(name).handle);
     }
@@ -298,12 +298,15 @@ class RocksdbBackend final : public BackendCore {
     AddToSweeper(state.name());
   }
 
-  // Rewrites a state into a column family beside its own. A crash, or an error,
-  // leaves what no commit names.
+  // Rewrites a state into a column family beside its own. A crash leaves what
+  // no commit names.
   absl::Status Rewrite(v1::StateRecord& state, EntryMigration& migration) {
     rocksdb::ColumnFamilyHandle* const old = FamilyOf(state.name()).handle;
     state.set_column_family(NextName(state.name(), old->GetName()));
     MAYFLY_RETURN_IF_ERROR(CreateFamily(state));
+    absl::Cleanup drop_family = [&] {
+      database_->Drop(state.column_family()).IgnoreError();
+    };
     const std::string directory = RewritePath(options().directory);
     MAYFLY_RETURN_IF_ERROR(RemoveAll(directory));
     MAYFLY_RETURN_IF_ERROR(MakeDirectory(directory));
@@ -314,7 +317,9 @@ class RocksdbBackend final : public BackendCore {
                       database_->families().at(state.column_family()).handle,
                       directory);
     MAYFLY_RETURN_IF_ERROR(RewriteEntries(db(), old, migration, files));
-    return files.Ingest();
+    MAYFLY_RETURN_IF_ERROR(files.Ingest());
+    std::move(drop_family).Cancel();
+    return absl::OkStatus();
   }
 
   // "name~2" after "name", and so on.
@@ -369,8 +374,6 @@ class RocksdbBackend final : public BackendCore {
   }
 
   const std::shared_ptr<RocksdbResources> resources_;
-  // As asked for last; what is in force is with the database.
-  RocksdbOptions rocksdb_options_;
   const std::shared_ptr<RocksdbSweeper> sweeper_ =
       std::make_shared<RocksdbSweeper>();
   std::unique_ptr<StateDatabase> database_;

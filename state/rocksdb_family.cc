@@ -29,6 +29,7 @@ std::chrono::seconds DefaultPeriod(std::int64_t ttl_ms) {
 
 absl::Status ConfigureCleanup(const v1::StateRecord& state,
                               const PurgeClocks& purge_clocks,
+                              const RocksdbStateOptions& wanted,
                               RocksdbFamily& family,
                               rocksdb::ColumnFamilyOptions& options) {
   const bool is_list = state.kind() == v1::STATE_KIND_LIST;
@@ -36,20 +37,23 @@ absl::Status ConfigureCleanup(const v1::StateRecord& state,
     if (is_list) ConfigurePlainListColumnFamily(&options);
     return absl::OkStatus();
   }
+  family.ttl_period = DefaultPeriod(state.ttl().ttl_ms());
   MAYFLY_ASSIGN_OR_RETURN(
       family.ttl,
       ColumnFamilyTtl::Create(
           {.name = state.name(),
            .layout = is_list ? EntryLayout::kList : EntryLayout::kValue,
            .rule = RuleOf(state),
-           .periodic_compaction = DefaultPeriod(state.ttl().ttl_ms())},
+           .periodic_compaction =
+               wanted.periodic_compaction.value_or(family.ttl_period)},
           IsInEventTime(state) ? purge_clocks.event : purge_clocks.processing));
   ConfigureTtlColumnFamily(family.ttl, &options);
   return absl::OkStatus();
 }
 
 absl::Status ApplyCleanup(const StateSpec& spec, const v1::StateRecord& state,
-                          rocksdb::DB& db, RocksdbFamily& family) {
+                          const RocksdbStateOptions& wanted, rocksdb::DB& db,
+                          RocksdbFamily& family) {
   if (family.ttl == nullptr) return absl::OkStatus();
   const auto cleanup = spec.ttl->rocksdb_compact_filter_cleanup();
   family.rule_to_be = cleanup ? RuleOf(state) : ExpiryRule{};
@@ -57,13 +61,15 @@ absl::Status ApplyCleanup(const StateSpec& spec, const v1::StateRecord& state,
   if (!cleanup) {
     MAYFLY_RETURN_IF_ERROR(family.ttl->SetRule(*family.rule_to_be));
   }
-  std::chrono::seconds period(0);
+  family.ttl_period = std::chrono::seconds(0);
   if (cleanup) {
     MAYFLY_RETURN_IF_ERROR(family.ttl->SetQueryTimeAfterNumEntries(
         cleanup->query_time_after_num_entries));
-    period = cleanup->periodic_compaction.value_or(
+    family.ttl_period = cleanup->periodic_compaction.value_or(
         DefaultPeriod(state.ttl().ttl_ms()));
   }
+  const std::chrono::seconds period =
+      wanted.periodic_compaction.value_or(family.ttl_period);
   MAYFLY_RETURN_IF_ERROR(FromRocksdb(
       db.SetOptions(family.handle, {{"periodic_compaction_seconds",
                                      std::to_string(period.count())}}),

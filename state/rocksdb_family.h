@@ -1,6 +1,7 @@
 // The column family of one state: how it is opened, and how it cleans up.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "mayfly/serde/clock.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/internal/state_spec.h"
+#include "mayfly/state/rocksdb_options.h"
 #include "mayfly/v1/state.pb.h"
 #include "rocksdb/db.h"
 #include "state/rocksdb_store.h"
@@ -28,6 +30,9 @@ struct RocksdbFamily {
   // In force from the next commit on: until then a start that fails must have
   // destroyed nothing.
   std::optional<ExpiryRule> rule_to_be;
+  // Of periodic compactions, as the state's TTL has it: what is in force unless
+  // RocksdbStateOptions name another.
+  std::chrono::seconds ttl_period{0};
   // Null until the state is registered.
   std::unique_ptr<RocksdbStore> store;
 };
@@ -37,6 +42,7 @@ struct RocksdbFamily {
 // Errors: kInvalidArgument if the record is out of range.
 absl::Status ConfigureCleanup(const v1::StateRecord& state,
                               const PurgeClocks& purge_clocks,
+                              const RocksdbStateOptions& wanted,
                               RocksdbFamily& family,
                               rocksdb::ColumnFamilyOptions& options);
 
@@ -44,7 +50,8 @@ absl::Status ConfigureCleanup(const v1::StateRecord& state,
 // Errors: kFailedPrecondition if it cannot clean up; kUnavailable if RocksDB
 // cannot record it.
 absl::Status ApplyCleanup(const StateSpec& spec, const v1::StateRecord& state,
-                          rocksdb::DB& db, RocksdbFamily& family);
+                          const RocksdbStateOptions& wanted, rocksdb::DB& db,
+                          RocksdbFamily& family);
 
 // Errors: kFailedPrecondition if the live column family does not clean up.
 absl::Status VerifyCleanup(const RocksdbFamily& family, rocksdb::DB& db);

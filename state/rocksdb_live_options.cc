@@ -1,6 +1,7 @@
 #include "state/rocksdb_live_options.h"
 
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -83,7 +84,9 @@ RocksdbStateOptions ReadStateOptions(rocksdb::DB& db,
           collector == nullptr
               ? DeletionTrigger()
               : DeletionTrigger{.window = collector->GetWindowSize(),
-                                .deletions = collector->GetDeletionTrigger()}};
+                                .deletions = collector->GetDeletionTrigger()},
+      .periodic_compaction =
+          std::chrono::seconds(live.periodic_compaction_seconds)};
 }
 
 RocksdbOptions ReadDatabaseOptions(rocksdb::DB& db) {
@@ -100,7 +103,12 @@ RocksdbOptions ReadDatabaseOptions(rocksdb::DB& db) {
 absl::Status CheckChangeable(const std::string& state,
                              const RocksdbStateOptions& live,
                              const RocksdbStateOptions& wanted) {
-  if (live.bloom_bits_per_key != wanted.bloom_bits_per_key) {
+  // RocksDB keeps thousandths of a bit.
+  const auto thousandths = [](double bits) {
+    return std::llround(1000 * bits);
+  };
+  if (thousandths(*live.bloom_bits_per_key) !=
+      thousandths(*wanted.bloom_bits_per_key)) {
     return Fixed(state, "bloom_bits_per_key", *live.bloom_bits_per_key,
                  *wanted.bloom_bits_per_key);
   }
@@ -111,24 +119,28 @@ absl::Status CheckChangeable(const std::string& state,
   return absl::OkStatus();
 }
 
-absl::Status ChangeStateOptions(rocksdb::DB& db,
-                                rocksdb::ColumnFamilyHandle* family,
+absl::Status ChangeStateOptions(rocksdb::DB& db, const RocksdbFamily& family,
                                 const std::string& state,
                                 const RocksdbStateOptions& wanted) {
+  const std::chrono::seconds period =
+      wanted.periodic_compaction.value_or(family.ttl_period);
   std::string compression;
   rocksdb::GetStringFromCompressionType(&compression,
                                         ToRocksdb(*wanted.compression));
   const rocksdb::Status status = db.SetOptions(
-      family, {{"compression", compression},
-               {"write_buffer_size", absl::StrCat(*wanted.write_buffer_bytes)},
-               {"target_file_size_base", absl::StrCat(*wanted.file_bytes)}});
+      family.handle,
+      {{"compression", compression},
+       {"write_buffer_size", absl::StrCat(*wanted.write_buffer_bytes)},
+       {"target_file_size_base", absl::StrCat(*wanted.file_bytes)},
+       {"periodic_compaction_seconds", absl::StrCat(period.count())}});
   if (!status.ok()) {
     return FromRocksdb(
         status,
         absl::StrCat("cannot change the options of state '", state, "'"));
   }
   // Each file that is begun takes the two as they are then.
-  if (DeletionCollector* const collector = CollectorOf(db.GetOptions(family))) {
+  if (DeletionCollector* const collector =
+          CollectorOf(db.GetOptions(family.handle))) {
     collector->SetWindowSize(wanted.deletion_trigger->window);
     collector->SetDeletionTrigger(wanted.deletion_trigger->deletions);
   }

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "mayfly/state/rocksdb_options.h"
 #include "rocksdb/db.h"
+#include "state/rocksdb_family.h"
 
 namespace mayfly::state_internal {
 
@@ -17,7 +18,8 @@ RocksdbStateOptions ReadStateOptions(rocksdb::DB& db,
 RocksdbOptions ReadDatabaseOptions(rocksdb::DB& db);
 
 // Whether an open column family can become as `wanted`.
-// Range: options in which every field is set, here and below.
+// Range: options in which every field but periodic_compaction is set, here and
+// below.
 // Errors: kFailedPrecondition naming the state and what is fixed while it is
 // open.
 absl::Status CheckChangeable(const std::string& state,
@@ -26,8 +28,7 @@ absl::Status CheckChangeable(const std::string& state,
 
 // Makes an open column family as `wanted` in all that CheckChangeable() allows.
 // Errors: kUnavailable if RocksDB cannot record it.
-absl::Status ChangeStateOptions(rocksdb::DB& db,
-                                rocksdb::ColumnFamilyHandle* family,
+absl::Status ChangeStateOptions(rocksdb::DB& db, const RocksdbFamily& family,
                                 const std::string& state,
                                 const RocksdbStateOptions& wanted);
 

@@ -1,6 +1,9 @@
 // Which values the options may have, and which of them hold for a state.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -73,6 +76,14 @@ absl::Status CheckState(const std::string& place,
   MAYFLY_RETURN_IF_ERROR(
       CheckBytes(place + ".write_buffer_bytes", state.write_buffer_bytes));
   MAYFLY_RETURN_IF_ERROR(CheckBytes(place + ".file_bytes", state.file_bytes));
+  constexpr std::chrono::seconds kPeriodMax(
+      std::numeric_limits<std::uint32_t>::max());
+  if (state.periodic_compaction && (state.periodic_compaction->count() < 0 ||
+                                    *state.periodic_compaction > kPeriodMax)) {
+    return OutOfRange(place + ".periodic_compaction",
+                      absl::StrCat(state.periodic_compaction->count(), " s"),
+                      "0 to turn it off, up to 4294967295 s");
+  }
   return state.deletion_trigger ? CheckTrigger(place + ".deletion_trigger",
                                                *state.deletion_trigger)
                                 : absl::OkStatus();
@@ -145,6 +156,8 @@ RocksdbStateOptions OptionsOf(const std::string& state,
                                  CompactionStyle::kLevel),
       .deletion_trigger =
           choose(own.deletion_trigger, all.deletion_trigger, DeletionTrigger()),
+      .periodic_compaction = own.periodic_compaction ? own.periodic_compaction
+                                                     : all.periodic_compaction,
   };
 }
 

@@ -114,6 +114,8 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
         rocksdb::NewBloomFilterPolicy(*state.bloom_bits_per_key));
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.periodic_compaction_seconds = static_cast<std::uint64_t>(
+      state.periodic_compaction.value_or(std::chrono::seconds(0)).count());
   // There also while it is off, so that it can be turned on.
   options.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "mayfly/compaction/file_expiry.h"
 #include "mayfly/serde/status_macros.h"
+#include "rocksdb/convenience.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -55,6 +56,16 @@ void AddCleanup(const CleanupCounters& counters, StateCleanup& cleanup) {
 
 }  // namespace
 
+void RocksdbSweeper::State::Stop() const {
+  if (sweep != nullptr) sweep->Stop();
+}
+
+void RocksdbSweeper::State::Retire() {
+  Stop();
+  const std::lock_guard lock(use);
+  retired = true;
+}
+
 void RocksdbSweeper::Add(const std::string& state, rocksdb::DB* db,
                          rocksdb::ColumnFamilyHandle* column_family,
                          std::shared_ptr<ColumnFamilyTtl> ttl) {
@@ -62,25 +73,43 @@ void RocksdbSweeper::Add(const std::string& state, rocksdb::DB* db,
   if (ttl != nullptr) {
     sweep = std::make_unique<ExpirySweep>(db, column_family, ttl);
   }
-  const std::lock_guard lock(open_);
-  states_[state] = {db, column_family, std::move(ttl), std::move(sweep)};
+  std::shared_ptr<State> other(
+      new State{db, column_family, std::move(ttl), std::move(sweep)});
+  {
+    const std::lock_guard lock(mutex_);
+    states_[state].swap(other);
+  }
+  if (other != nullptr) other->Retire();
 }
 
 void RocksdbSweeper::Close() {
-  const std::lock_guard lock(open_);
-  states_.clear();
+  States states;
+  {
+    const std::lock_guard lock(mutex_);
+    states.swap(states_);
+  }
+  if (states.empty()) return;
+  for (const auto& [name, state] : states) state->Stop();
+  // Or a compaction would go on to its end.
+  rocksdb::CancelAllBackgroundWork(states.begin()->second->db, /*wait=*/false);
+  for (const auto& [name, state] : states) state->Retire();
+}
+
+RocksdbSweeper::States RocksdbSweeper::Open() const {
+  const std::lock_guard lock(mutex_);
+  return states_;
 }
 
 absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
                                                   TimestampMs now_ms) {
   const std::lock_guard sweeping(sweeping_);
-  const std::shared_lock lock(open_);
   SweepReport total;
   absl::Status first_error;
-  for (auto& [name, state] : states_) {
-    if (state.sweep == nullptr) continue;
+  for (const auto& [name, state] : Open()) {
+    const std::shared_lock lock(state->use);
+    if (state->retired || state->sweep == nullptr) continue;
     const absl::StatusOr<SweepReport> report =
-        state.sweep->Run(options, now_ms);
+        state->sweep->Run(options, now_ms);
     if (report.ok()) {
       total += *report;
     } else {
@@ -97,8 +126,10 @@ absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
 absl::Status RocksdbSweeper::AddTo(
     const std::vector<TimestampMs>& expired_by_ms,
     std::map<std::string, StateStatistics>& states) const {
-  const std::shared_lock lock(open_);
-  for (const auto& [name, state] : states_) {
+  for (const auto& [name, open] : Open()) {
+    State& state = *open;
+    const std::shared_lock lock(state.use);
+    if (state.retired) continue;
     StateStatistics& statistics = states[name];
     statistics.state = name;
     StateDiskUse& use = statistics.disk;

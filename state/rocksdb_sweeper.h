@@ -20,12 +20,14 @@ namespace mayfly::state_internal {
 class RocksdbSweeper final : public DiskSweeper, public StoredFigures {
  public:
   // A state whose column family is open. It is swept from now on, unless its
-  // `ttl` is null.
+  // `ttl` is null. If the state had another one, waits until nobody uses that
+  // any more; a sweep of other states holds nobody up.
   void Add(const std::string& state, rocksdb::DB* db,
            rocksdb::ColumnFamilyHandle* column_family,
            std::shared_ptr<ColumnFamilyTtl> ttl);
 
-  // Waits for whatever is under way, and is the last that touches the database.
+  // Ends whatever is under way, compactions too, waits for it, and is the last
+  // that touches the database.
   void Close();
 
   absl::StatusOr<SweepReport> Sweep(const SweepOptions& options,
@@ -38,17 +40,28 @@ class RocksdbSweeper final : public DiskSweeper, public StoredFigures {
 
  private:
   struct State {
-    rocksdb::DB* db = nullptr;
-    rocksdb::ColumnFamilyHandle* column_family = nullptr;
+    rocksdb::DB* const db;
+    rocksdb::ColumnFamilyHandle* const column_family;
     // Both null without TTL.
-    std::shared_ptr<ColumnFamilyTtl> ttl;
-    std::unique_ptr<ExpirySweep> sweep;
+    const std::shared_ptr<ColumnFamilyTtl> ttl;
+    const std::unique_ptr<ExpirySweep> sweep;
+    // Held in common by whoever uses the column family, alone to retire it.
+    std::shared_mutex use;
+    bool retired = false;  // Guarded by use.
+
+    // Has a sweep of it end soon.
+    void Stop() const;
+    // The column family may be closed afterwards.
+    void Retire();
   };
+  using States = std::map<std::string, std::shared_ptr<State>>;
+
+  States Open() const;
 
   // Held by whoever sweeps.
   std::mutex sweeping_;
-  mutable std::shared_mutex open_;
-  std::map<std::string, State> states_;  // Guarded by open_.
+  mutable std::mutex mutex_;
+  States states_;  // Guarded by mutex_.
 };
 
 }  // namespace mayfly::state_internal

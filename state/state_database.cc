@@ -82,11 +82,11 @@ absl::StatusOr<rocksdb::ColumnFamilyOptions> StateDatabase::RecordedOptions(
 
 absl::StatusOr<rocksdb::ColumnFamilyOptions> StateDatabase::OptionsFor(
     const v1::StateRecord& state, RocksdbFamily& family) const {
-  rocksdb::ColumnFamilyOptions options =
-      StateFamilyOptions(*setup_.resources, state.kind() == v1::STATE_KIND_MAP,
-                         OptionsOf(state.name(), setup_.options));
+  const RocksdbStateOptions wanted = OptionsOf(state.name(), setup_.options);
+  rocksdb::ColumnFamilyOptions options = StateFamilyOptions(
+      *setup_.resources, state.kind() == v1::STATE_KIND_MAP, wanted);
   MAYFLY_RETURN_IF_ERROR(
-      ConfigureCleanup(state, setup_.clocks, family, options));
+      ConfigureCleanup(state, setup_.clocks, wanted, family, options));
   return options;
 }
 

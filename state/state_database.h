@@ -57,6 +57,11 @@ class StateDatabase {
   // Errors: kDataLoss if it does not decode; as FromRocksdb().
   absl::StatusOr<v1::CommitRecord> ReadCommit() const;
 
+  // What column families that are made from now on are made with, and what was
+  // asked for last; what is in force is with the database.
+  const RocksdbOptions& options() const { return setup_.options; }
+  void SetOptions(const RocksdbOptions& options) { setup_.options = options; }
+
   // Makes the column family that the record names.
   // Errors: as FromRocksdb().
   absl::Status Create(const v1::StateRecord& state);
@@ -77,7 +82,7 @@ class StateDatabase {
   absl::StatusOr<rocksdb::ColumnFamilyOptions> OptionsFor(
       const v1::StateRecord& state, RocksdbFamily& family) const;
 
-  const Setup setup_;
+  Setup setup_;
   std::unique_ptr<rocksdb::DB> db_;
   std::map<std::string, RocksdbFamily> families_;
 };

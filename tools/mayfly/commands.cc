@@ -10,14 +10,13 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "mayfly/report.h"
+#include "mayfly/runtime/stored_checkpoint.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/shards.h"
 #include "mayfly/state/inspect.h"
 #include "mayfly/state/maintenance.h"
 #include "mayfly/state/savepoint.h"
-#include "mayfly/v1/job.pb.h"
 #include "nlohmann/json.hpp"
-#include "runtime/checkpoint_manifest.h"
 
 namespace mayfly::tool {
 namespace {
@@ -73,14 +72,6 @@ void PrintResult(const TransferProgress& progress, const std::string& to) {
                                progress.keys_expired);
 }
 
-// All files are what they were when they were written, and none is missing.
-absl::Status VerifyManifest(const std::string& path) {
-  MAYFLY_ASSIGN_OR_RETURN(const v1::CheckpointManifest manifest,
-                          runtime_internal::ReadManifest(path));
-  return runtime_internal::VerifyFiles(
-      path, manifest, [](std::uint64_t) { return absl::OkStatus(); });
-}
-
 }  // namespace
 
 absl::Status Inspect(const InspectArguments& arguments) {
@@ -114,7 +105,7 @@ absl::Status Verify(const std::string& path, bool json) {
     if (json) return;
     std::cout << what << ": " << (status.ok() ? "good" : message) << "\n";
   };
-  if (stored.has_manifest) note(stored.path, VerifyManifest(stored.path));
+  if (stored.has_manifest) note(stored.path, VerifyCheckpoint(stored.path));
   for (const std::string& shard : stored.shards) {
     note(shard, VerifyShard(shard));
   }

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "mayfly/runtime/stored_checkpoint.h"
 #include "mayfly/serde/status_macros.h"
-#include "runtime/checkpoint_manifest.h"
 
 namespace mayfly::tool {
 namespace {
@@ -53,11 +53,9 @@ absl::StatusOr<Stored> Find(const std::string& path) {
   if (!shards.empty()) {
     return Stored{.path = path,
                   .shards = std::move(shards),
-                  .has_manifest = IsThere(fs::path(path) /
-                                          runtime_internal::kManifestFile)};
+                  .has_manifest = IsCheckpoint(path)};
   }
-  MAYFLY_ASSIGN_OR_RETURN(const auto checkpoints,
-                          runtime_internal::ListCheckpoints(path));
+  MAYFLY_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(path));
   if (!checkpoints.empty()) return Find(checkpoints.front().path);
   return absl::NotFoundError(absl::StrCat(
       "'", path,

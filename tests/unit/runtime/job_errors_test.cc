@@ -147,7 +147,7 @@ TEST_F(JobErrorsTest, AFunctionThatThrowsIsInternal) {
   EXPECT_THAT(
       thrown(std::runtime_error("no luck")),
       StatusIs(absl::StatusCode::kInternal,
-               AllOf(HasSubstr(input() + ":1: key 0x6162636465666768...: "),
+               AllOf(HasSubstr(input() + ":1: key 0x6162636465666768696a: "),
                      HasSubstr("ProcessElement() of the function threw: "
                                "no luck"))));
   EXPECT_THAT(thrown(7), StatusIs(absl::StatusCode::kInternal,

@@ -1,10 +1,14 @@
 // Checkpoints of one shard: copies as of the last commit that can be opened.
 #include "mayfly/state/checkpoint.h"
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,6 +21,7 @@ namespace mayfly::state_test {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -133,6 +138,51 @@ TEST_P(CheckpointTest, WhatACrashLeftOfOneIsReplaced) {
   Shard<> copy(GetParam());
   OpenOn(copy, Path("one"));
   EXPECT_EQ(Read(copy.Get(Describe<Value>("value", Ttl(1000)))), "v");
+}
+
+TEST(CheckpointAndSweepTest, CaseC68HoldsWhatLivedWhateverASweepTakesAway) {
+  constexpr int kTtlMs = 100;
+  constexpr int kKeys = 50;
+  const TempDirectory directory;
+  Shard<> shard(kRocksdbTinyTable);
+  const auto value = Describe<Value>("value", Ttl(kTtlMs));
+  const auto sweeper = shard->disk_sweeper();
+  std::atomic<bool> done = false;
+  std::atomic<std::uint64_t> removed = 0;
+  std::thread sweeps([&] {
+    while (!done) {
+      const auto report = sweeper->Sweep(
+          {.expired_share = 0.001, .staleness_max = milliseconds(1000)},
+          shard.clock().NowMs());
+      ASSERT_THAT(report, IsOk());
+      removed += report->files_dropped + report->compactions;
+    }
+  });
+  // Until sweeps and checkpoints have met often enough.
+  for (int round = 0; round < 30 || removed < 30; ++round) {
+    for (int key = round % 3; key < kKeys; key += 3) {
+      shard->SetCurrentKey(std::to_string(key));
+      Must(shard.Get(value).Update(std::to_string(round)));
+    }
+    shard.Commit();
+    if (round % 5 == 0) Must(shard->Compact());
+    shard.clock().Advance(milliseconds(kTtlMs / 4));
+    const std::string path = directory.Path(std::to_string(round));
+    ASSERT_THAT(shard->Checkpoint(path), IsOk());
+    Shard<> copy(kRocksdb, shard.clock().NowMs());
+    copy.options.directory = path;
+    copy.Reopen();
+    for (int key = 0; key < kKeys; ++key) {
+      shard->SetCurrentKey(std::to_string(key));
+      copy->SetCurrentKey(std::to_string(key));
+      ASSERT_EQ(Read(copy.Get(value)), Read(shard.Get(value)))
+          << "key " << key << " in round " << round;
+    }
+    copy.Close();
+    fs::remove_all(path);
+  }
+  done = true;
+  sweeps.join();
 }
 
 TEST_P(CheckpointTest, IsRefusedWhereSomethingIs) {

@@ -33,13 +33,13 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 // No field of it has its default.
 RocksdbStateOptions Unusual() {
-  return {
-      .compression = Compression::kZstd,
-      .bloom_bits_per_key = 12.5,
-      .write_buffer_bytes = 3 * kMebibyte,
-      .file_bytes = 5 * kMebibyte,
-      .compaction_style = CompactionStyle::kUniversal,
-      .deletion_trigger = DeletionTrigger{.window = 1024, .deletions = 100}};
+  return {.compression = Compression::kZstd,
+          .bloom_bits_per_key = 12.5,
+          .write_buffer_bytes = 3 * kMebibyte,
+          .file_bytes = 5 * kMebibyte,
+          .compaction_style = CompactionStyle::kUniversal,
+          .deletion_trigger = DeletionTrigger{.window = 1024, .deletions = 100},
+          .periodic_compaction = std::chrono::seconds(12345)};
 }
 
 class RocksdbOptionsTest : public ::testing::Test {
@@ -59,14 +59,17 @@ class RocksdbOptionsTest : public ::testing::Test {
 
 TEST_F(RocksdbOptionsTest, DefaultsReachTheDatabase) {
   OpenStates();
-  const RocksdbStateOptions defaults = {
+  RocksdbStateOptions defaults = {
       .compression = Compression::kLz4,
       .bloom_bits_per_key = 10,
       .write_buffer_bytes = 16 * kMebibyte,
       .file_bytes = 32 * kMebibyte,
       .compaction_style = CompactionStyle::kLevel,
-      .deletion_trigger = DeletionTrigger()};
+      .deletion_trigger = DeletionTrigger(),
+      .periodic_compaction = std::chrono::hours(24)};
   EXPECT_EQ(Live("value"), defaults);
+  // That of a TTL; the map has none.
+  defaults.periodic_compaction = std::chrono::seconds(0);
   EXPECT_EQ(Live("map"), defaults);
   EXPECT_EQ(Live().background_jobs, 2);
   EXPECT_EQ(Live().open_files_max, std::nullopt);
@@ -130,6 +133,47 @@ TEST_F(RocksdbOptionsTest, ChangeWhileRunning) {
   EXPECT_EQ(Live("map").compression, Compression::kLz4);
   EXPECT_EQ(Live("map").deletion_trigger, DeletionTrigger());
   EXPECT_EQ(Live().open_files_max, std::nullopt);
+}
+
+TEST_F(RocksdbOptionsTest, PeriodicCompactionsFollowTheTtlUnlessToldOtherwise) {
+  using std::chrono::seconds;
+  const auto Period = [&](const std::string& state) {
+    return Live(state).periodic_compaction;
+  };
+  shard_.Get(Describe<Text>("plain"));
+  shard_.Get(Describe<Text>(
+      "every_hour", TtlBuilder(1000)
+                        .CleanupInRocksdbCompactFilter(1000, seconds(3600))
+                        .Build()
+                        .value()));
+  EXPECT_EQ(Period("plain"), seconds(0));
+  EXPECT_EQ(Period("every_hour"), seconds(3600));
+  const RocksdbOptions wanted = {
+      .all_states = {.periodic_compaction = seconds(500)},
+      .states = {{"plain", {.periodic_compaction = seconds(60)}}}};
+  EXPECT_THAT(shard_->SetRocksdbOptions(wanted), IsOk());
+  EXPECT_EQ(Period("plain"), seconds(60));
+  EXPECT_EQ(Period("every_hour"), seconds(500));
+  // Also at the next opening, and for what is registered after it.
+  shard_->SetCurrentKey("k");
+  shard_.Commit();
+  shard_.options.rocksdb = wanted;
+  shard_.Reopen();
+  EXPECT_EQ(Period("every_hour"), seconds(500));
+  shard_.Get(Describe<Text>("late", Ttl(1000)));
+  EXPECT_EQ(Period("late"), seconds(500));
+  EXPECT_THAT(shard_->SetRocksdbOptions({}), IsOk());
+  EXPECT_EQ(Period("plain"), seconds(0));
+  EXPECT_EQ(Period("late"), seconds(24 * 3600));
+}
+
+TEST_F(RocksdbOptionsTest, BitsOfAFilterAreComparedAsRocksdbKeepsThem) {
+  RocksdbOptions wanted;
+  wanted.all_states.bloom_bits_per_key = 9.87654;
+  shard_.options.rocksdb = wanted;
+  shard_.Reopen();
+  OpenStates();
+  EXPECT_THAT(shard_->SetRocksdbOptions(wanted), IsOk());
 }
 
 TEST_F(RocksdbOptionsTest, AChangeReachesStatesThatComeLater) {
@@ -365,9 +409,10 @@ TEST(DeletionTriggerTest, SwitchedOnItHasAFileFullOfDeletionsCompacted) {
   write(remove);
   options.all_states.deletion_trigger =
       DeletionTrigger{.window = 256, .deletions = 128};
+  state_internal::RocksdbFamily family;
+  family.handle = db->DefaultColumnFamily();
   EXPECT_THAT(state_internal::ChangeStateOptions(
-                  *db, db->DefaultColumnFamily(), "s",
-                  state_internal::OptionsOf("s", options)),
+                  *db, family, "s", state_internal::OptionsOf("s", options)),
               IsOk());
   write(remove);
   // Four files would be compacted for their number.

@@ -5,6 +5,7 @@
 //   absl::StatusOr<SweepReport> report = sweep.Run(options, clock.NowMs());
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,8 +20,8 @@
 
 namespace mayfly {
 
-// Threads: Run() one at a time, totals() any; the database is in use by others
-// meanwhile.
+// Threads: Run() one at a time, totals() and Stop() any; the database is in use
+// by others meanwhile.
 class ExpirySweep {
  public:
   // Lifetime: the database and the handle outlive this. The column family is
@@ -37,6 +38,10 @@ class ExpirySweep {
   absl::StatusOr<SweepReport> Run(const SweepOptions& options,
                                   TimestampMs now_ms);
 
+  // Has a run that is under way, and all later ones, end before their next
+  // step, without an error.
+  void Stop() { stopped_ = true; }
+
   // What all runs together have done, those too that an error ended.
   SweepReport totals() const;
 
@@ -49,6 +54,9 @@ class ExpirySweep {
  private:
   absl::Status RunSteps(const SweepOptions& options, TimestampMs now_ms,
                         const PurgePoint& purge, SweepReport& report);
+  // Those of the plan, up to the first that fails.
+  absl::Status RunPlan(const SweepOptions& options, const PurgePoint& purge,
+                       SweepReport& report);
   absl::Status FlushIfOld(const SweepOptions& options, TimestampMs now_ms,
                           SweepReport& report);
   // A file that a reader was looking at when it was taken away is let go of by
@@ -63,6 +71,7 @@ class ExpirySweep {
   const std::shared_ptr<ColumnFamilyTtl> ttl_;
   // Since when something has been seen in memory.
   std::optional<TimestampMs> unflushed_since_ms_;
+  std::atomic<bool> stopped_ = false;
   // Whether the last run did; readers may have let go of files since.
   bool took_files_away_ = false;
   mutable std::mutex mutex_;

@@ -79,6 +79,12 @@ struct RocksdbStateOptions {
   // Default: off.  For files written from now on.  Changeable while running.
   std::optional<DeletionTrigger> deletion_trigger;
 
+  // Files older than this are rewritten, while there are flushes and
+  // compactions; 0 turns that off.  Default: as
+  // CleanupInRocksdbCompactFilter() of the state's TTL has it; without a TTL,
+  // 0.  Range: 0 to 4294967295 s.  Changeable while running.
+  std::optional<std::chrono::seconds> periodic_compaction;
+
   friend bool operator==(const RocksdbStateOptions&,
                          const RocksdbStateOptions&) = default;
 };
