@@ -140,6 +140,26 @@ TEST_P(CheckpointTest, WhatACrashLeftOfOneIsReplaced) {
   EXPECT_EQ(Read(copy.Get(Describe<Value>("value", Ttl(1000)))), "v");
 }
 
+TEST(FailedCheckpointTest, CaseC28PinsNothing) {
+  const TempDirectory directory;
+  Shard<> shard(kRocksdb);
+  auto& list = shard.Get(Describe<List>("list", Ttl(100)));
+  for (int i = 0; i < 100; ++i) {
+    shard->SetCurrentKey("k");
+    Must(list.Add("v"));
+    shard.Commit();
+  }
+  fs::create_directory(directory.Path("taken"));
+  std::ofstream(directory.Path("taken/file")) << "of somebody else";
+  ASSERT_FALSE(shard->Checkpoint(directory.Path("taken")).ok());
+  shard.clock().SetMs(100);
+  shard.Commit();
+  // One for the elements, and one for the list that they leave empty.
+  Must(shard->Compact());
+  Must(shard->Compact());
+  EXPECT_EQ(shard.StoredEntries("list"), 0u);
+}
+
 TEST(CheckpointAndSweepTest, CaseC68HoldsWhatLivedWhateverASweepTakesAway) {
   constexpr int kTtlMs = 100;
   constexpr int kKeys = 50;
