@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "mayfly/testing/temp_directory.h"
-#include "tests/e2e/process.h"
+#include "tests/process/process.h"
 
 namespace mayfly::e2e {
+
+using process::Process;
+using process::ProcessResult;
+using process::RunProcess;
 
 // The flights that come with the example: 20,000 of them.
 std::string FlightsPath();

@@ -1,4 +1,4 @@
-#include "tests/e2e/process.h"
+#include "tests/process/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace mayfly::e2e {
+namespace mayfly::process {
 namespace {
 
 // A failure of the test, not of what it tests.
@@ -151,4 +151,4 @@ ProcessResult RunProcess(const std::vector<std::string>& arguments,
   return process.Wait();
 }
 
-}  // namespace mayfly::e2e
+}  // namespace mayfly::process

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mayfly::e2e {
+namespace mayfly::process {
 
 struct ProcessResult {
   // -1 if a signal ended it.
@@ -66,4 +66,4 @@ class Process {
 ProcessResult RunProcess(const std::vector<std::string>& arguments,
                          std::string_view input = "");
 
-}  // namespace mayfly::e2e
+}  // namespace mayfly::process
