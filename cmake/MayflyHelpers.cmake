@@ -50,10 +50,14 @@ function(mayfly_library layer)
   endif()
 endfunction()
 
+# Where the broker of the tests labelled `kafka` is while they run.
+set(MAYFLY_KAFKA_DIRECTORY ${PROJECT_BINARY_DIR}/tests/kafka/shared)
+
 # An ordinary GoogleTest program, one ctest test for each TEST in it, named
 # <name>.<Suite>.<Test>. All bear the labels of LABELS, and `unit` but for those
-# labelled `e2e`; a test that starts threads says LABELS threads, and runs under
-# the thread sanitizer.
+# labelled `e2e` or `kafka`; a test that starts threads says LABELS threads, and
+# runs under the thread sanitizer. One that needs a broker says LABELS kafka; it
+# finds it by MAYFLY_KAFKA_DIRECTORY, and has it for itself while it runs.
 #
 #   mayfly_test(timestamp_test SOURCES timestamp_test.cc DEPS mayfly::serde)
 function(mayfly_test name)
@@ -77,14 +81,18 @@ function(mayfly_test name)
     PROPERTIES TIMEOUT ${arg_TIMEOUT})
   # gtest_discover_tests flattens a list of several labels; so ctest sets them
   # when it has loaded the tests.
-  if(NOT "e2e" IN_LIST arg_LABELS)
+  if(NOT arg_LABELS MATCHES "e2e|kafka")
     list(PREPEND arg_LABELS unit)
+  endif()
+  set(properties "LABELS \"${arg_LABELS}\"")
+  if("kafka" IN_LIST arg_LABELS)
+    string(APPEND properties " FIXTURES_REQUIRED kafka RESOURCE_LOCK kafka "
+           "ENVIRONMENT \"MAYFLY_KAFKA_DIRECTORY=${MAYFLY_KAFKA_DIRECTORY}\"")
   endif()
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
   file(WRITE ${labels_file} "
     if(${name}_tests)
-      set_tests_properties(
-        \${${name}_tests} PROPERTIES LABELS \"${arg_LABELS}\")
+      set_tests_properties(\${${name}_tests} PROPERTIES ${properties})
     endif()")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
 endfunction()
