@@ -1,6 +1,7 @@
 #include "state/heap_backend.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -105,10 +106,11 @@ class HeapBackend final : public BackendCore {
 
   void PayForWrite() override {
     entries_due_ += kEntriesPerRecord;
-    const std::size_t cost = commit_->NextCost();
+    const auto cost = static_cast<std::int64_t>(commit_->NextCost());
     if (entries_due_ < cost) return;
-    entries_due_ -= cost;
-    commit_->Step();
+    // What was written beyond is paid for before the next step.
+    const auto written = static_cast<std::int64_t>(commit_->Step());
+    entries_due_ -= std::max(cost, written);
   }
 
   void StepWrite() override { commit_->Step(); }
@@ -182,14 +184,15 @@ class HeapBackend final : public BackendCore {
 
   // What a commit under way writes for each record, so that it is done before
   // many records more have come than there are entries.
-  static constexpr std::size_t kEntriesPerRecord = 16;
+  static constexpr std::int64_t kEntriesPerRecord = 16;
 
   // What is not registered yet is read from here.
   std::optional<SnapshotReader> snapshot_;
   // Null if none is under way.
   std::unique_ptr<HeapCommit> commit_;
-  // Entries that the records since the last step have paid for.
-  std::size_t entries_due_ = 0;
+  // Entries that the records so far have paid for; below 0 if a step has
+  // written more than that.
+  std::int64_t entries_due_ = 0;
 };
 
 }  // namespace

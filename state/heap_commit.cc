@@ -41,16 +41,22 @@ std::size_t HeapCommit::NextCost() const {
   return all_saved() ? 0 : states_[state_].table->SegmentCost(segment_);
 }
 
-void HeapCommit::Step() {
-  if (all_saved()) return;
+std::size_t HeapCommit::Step() {
+  if (all_saved()) return 0;
+  // All of a segment of single entries; of lists and maps there may be many in
+  // each of a segment's keys.
+  constexpr std::size_t kEntriesMax = kSegmentOfEntries;
   StateTable& table = *states_[state_].table;
-  table.SaveSegment(segment_);
+  const SegmentSave saved = table.SaveSegment(segment_, kEntriesMax);
   // Segments are never removed, and new ones come last.
-  if (++segment_ < table.segment_count()) return;
+  if (!saved.complete || ++segment_ < table.segment_count()) {
+    return saved.entries;
+  }
   table.EndSave();
   segment_ = 0;
   ++state_;
   if (all_saved()) Seal();
+  return saved.entries;
 }
 
 CommitProgress HeapCommit::progress() const {

@@ -50,11 +50,13 @@ class HeapCommit {
   // Unless finished, all is as if it had not begun.
   ~HeapCommit();
 
-  // About how many entries the next step writes; 0 if nothing is left to it.
+  // About how many entries the next step writes at least, if so many are left;
+  // 0 if nothing is left to it.
   std::size_t NextCost() const;
 
-  // Writes the next segment of a table.
-  void Step();
+  // Writes the next segment of a table, or a part of it; returns how many
+  // entries that were.
+  std::size_t Step();
 
   // kReady also if something has failed.
   CommitProgress progress() const;

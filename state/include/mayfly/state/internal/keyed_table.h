@@ -44,6 +44,8 @@ struct SegmentSweep {
 //   static void SweepSlot(Slot& slot, SegmentSweep& sweep);
 //   // Whether nothing is left in the slot, on heap.
 //   static bool IsVacant(const Slot& slot);
+//   // How many entries are in the slot, on heap.
+//   static std::size_t EntriesIn(const Slot& slot);
 //   // Visits the entries of a slot in their stored form, on heap.
 //   void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
 //                  const EntryVisitor& visit) const;
@@ -88,9 +90,18 @@ class KeyedTable : public StateTable {
     }
   }
 
-  void SaveSegment(std::size_t segment) override {
-    slots_.ForEach(segment,
-                   [this](const K& key, Slot& slot) { Save(key, slot); });
+  SegmentSave SaveSegment(std::size_t segment,
+                          std::size_t entries_max) override {
+    SegmentSave saved;
+    saved.complete = slots_.ForEach(segment, [&](const K& key, Slot& slot) {
+      // Those that earlier steps have saved, and what was changed since.
+      if (slot.saved == this->save()) return true;
+      if (saved.entries >= entries_max) return false;
+      saved.entries += Table::EntriesIn(slot);
+      Save(key, slot);
+      return true;
+    });
+    return saved;
   }
 
   SweepCounts SweepSegment(std::size_t segment, TimestampMs purge_ms) override {
@@ -182,7 +193,10 @@ class KeyedTable : public StateTable {
                         purge_ms)) {
       return {};
     }
-    if (this->saving()) SaveSegment(segment);
+    // All of it, since all of it is gone through.
+    if (this->saving()) {
+      SaveSegment(segment, std::numeric_limits<std::size_t>::max());
+    }
     SegmentSweep sweep{.rule = rule, .purge_ms = purge_ms};
     slots_.EraseIf(segment, [&](const K&, Slot& slot) {
       Table::SweepSlot(slot, sweep);

@@ -206,6 +206,9 @@ class ListTable final
   }
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return slot.elements.empty(); }
+  static std::size_t EntriesIn(const Slot& slot) {
+    return slot.elements.size();
+  }
 
   void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
                  const EntryVisitor& visit) const {

@@ -271,6 +271,7 @@ class MapTable final
     return slot.cleared || slot.changed_entries > 0;
   }
   static bool IsVacant(const Slot& slot) { return slot.entries.empty(); }
+  static std::size_t EntriesIn(const Slot& slot) { return slot.entries.size(); }
 
   void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
                  const EntryVisitor& visit) const {

@@ -70,10 +70,14 @@ class SegmentedMap {
     return erased;
   }
 
-  // Calls `visit(key, value)` for each entry of segment `i`.
+  // Calls `visit(key, value)` for the entries of segment `i` until it returns
+  // false; true if it never does.
   template <typename Visit>
-  void ForEach(std::size_t i, Visit visit) {
-    for (auto& [key, value] : *segments_[i]) visit(key, value);
+  bool ForEach(std::size_t i, Visit visit) {
+    for (auto& [key, value] : *segments_[i]) {
+      if (!visit(key, value)) return false;
+    }
+    return true;
   }
 
   // What a walk over segment `i` costs, in entries. Empty places are passed

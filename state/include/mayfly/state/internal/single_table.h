@@ -157,6 +157,7 @@ class SingleTable : public KeyedTable<SingleTable<K, T>, K, SingleSlot<T>,
   }
   static bool IsPinned(const Slot& slot) { return slot.changed; }
   static bool IsVacant(const Slot& slot) { return !slot.present; }
+  static std::size_t EntriesIn(const Slot&) { return 1; }
 
   void VisitSlot(const K& key, const Slot& slot, EntryBytes& bytes,
                  const EntryVisitor& visit) const {

@@ -73,6 +73,13 @@ struct SweepCounts {
   }
 };
 
+// What a step of a save has done.
+struct SegmentSave {
+  std::size_t entries = 0;
+  // Nothing is left of the segment.
+  bool complete = false;
+};
+
 // The key that the operations of a backend's states act on.
 template <typename K>
 struct CurrentKey {
@@ -131,13 +138,16 @@ class StateTable {
   // Begins to save the table as it is now, on heap: each entry goes to `visit`
   // once, in its stored form, with the segment that it is in or before the
   // entries of its key are first changed, whichever comes first. Complete once
-  // SaveSegment() has been called for each segment up to the last.
+  // SaveSegment() has got to the end of each segment up to the last.
   void BeginSave(EntryVisitor visit) {
     ++save_;
     save_visitor_ = std::move(visit);
     saving_ = true;
   }
-  virtual void SaveSegment(std::size_t segment) = 0;
+  // Goes on with one segment, by `entries_max` entries and what is left of the
+  // list or map in which they end: a key is saved at one go.
+  virtual SegmentSave SaveSegment(std::size_t segment,
+                                  std::size_t entries_max) = 0;
   // From here on changes cost nothing.
   void EndSave() {
     saving_ = false;
