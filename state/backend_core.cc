@@ -133,7 +133,9 @@ absl::StatusOr<StateTable*> BackendCore::FindTable(
   return absl::FailedPreconditionError(
       absl::StrCat("state '", spec.name, "' is already registered as ",
                    it->second.spec.ToString(), "; it cannot be registered as ",
-                   spec.ToString(), " too: give one of them another name"));
+                   spec.ToString(),
+                   " too: describe it alike wherever it is asked for, or give "
+                   "one of the two another name"));
 }
 
 v1::StateRecord* BackendCore::FindRecord(const std::string& name) {
@@ -306,17 +308,20 @@ absl::StatusOr<CleanUpResult> BackendCore::CleanUp(std::uint64_t entries_max,
   return result;
 }
 
-absl::Status BackendCore::Commit(std::string_view position) {
+absl::Status BackendCore::Commit(std::optional<std::string_view> position) {
   MAYFLY_RETURN_IF_ERROR(BeginCommit(position));
   return FinishCommit();
 }
 
-absl::Status BackendCore::BeginCommit(std::string_view position) {
+absl::Status BackendCore::BeginCommit(
+    std::optional<std::string_view> position) {
   auto commit = std::make_unique<v1::CommitRecord>();
   // First: the position may be what a state has returned.
-  commit->set_position(position.data(), position.size());
+  if (position) commit->set_position(position->data(), position->size());
   RecallAll();
   MAYFLY_RETURN_IF_ERROR(FinishCommit());
+  // Only now: the commit that was under way may have moved it.
+  if (!position) commit->set_position(last_commit_->position());
   commit->set_sequence(last_commit_->sequence() + 1);
   processing_clock_.NowMs();
   commit->set_processing_clock_ms(processing_clock_.trusted_ms());

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -180,9 +181,57 @@ TEST_P(CommitTest, CaseC70AnEmptyShardRestartsAndGoesOn) {
   EXPECT_THAT(Read(*list_), ElementsAre("two"));
 }
 
+TEST_P(CommitTest, ACommitWithoutAPositionKeepsTheLastOne) {
+  const auto commit_and_reopen = [&](auto... position) {
+    Register();
+    shard_->SetCurrentKey("k");
+    Write("text");
+    Must(shard_->Commit(position...));
+    const std::string position_before = shard_->committed_position();
+    shard_.Reopen();
+    EXPECT_EQ(shard_->committed_position(), position_before);
+    return position_before;
+  };
+  EXPECT_EQ(commit_and_reopen(), "");
+  EXPECT_EQ(commit_and_reopen("one"), "one");
+  EXPECT_EQ(commit_and_reopen(), "one");
+  EXPECT_EQ(commit_and_reopen(), "one");
+  EXPECT_EQ(commit_and_reopen("two"), "two");
+  // One that is given counts, an empty one too.
+  EXPECT_EQ(commit_and_reopen(""), "");
+  EXPECT_EQ(commit_and_reopen(), "");
+}
+
+TEST_P(CommitTest, InPartsAndWithoutAPositionItHasThatOfTheCommitBefore) {
+  Register();
+  shard_.Commit("before");
+  Must(shard_->BeginCommit());
+  Must(shard_->FinishCommit());
+  EXPECT_EQ(shard_->committed_position(), "before");
+  // The second finishes the first, and takes its position over.
+  Must(shard_->BeginCommit("one"));
+  Must(shard_->BeginCommit());
+  Must(shard_->FinishCommit());
+  EXPECT_EQ(shard_->committed_position(), "one");
+  shard_.Reopen();
+  EXPECT_EQ(shard_->committed_position(), "one");
+}
+
+TEST(HeapCommitTest, APositionThatWasNeverCommittedIsNotKept) {
+  Shard<> shard(kHeap);
+  shard.Commit("before");
+  std::filesystem::create_symlink("/dev/full",
+                                  shard.options.directory + "/snapshot.tmp");
+  Must(shard->BeginCommit("one"));
+  EXPECT_FALSE(shard->FinishCommit().ok());
+  Must(shard->BeginCommit());
+  Must(shard->FinishCommit());
+  EXPECT_EQ(shard->committed_position(), "before");
+}
+
 TEST_P(CommitTest, TwoShardsInOneProcessDoNotMix) {
   const std::shared_ptr<StorageResources> storage =
-      StorageResources::Create({.memory_bytes = std::size_t{8} << 20});
+      StorageResources::Create({.memory_bytes = std::size_t{8} << 20}).value();
   shard_.options.storage = storage;
   shard_.Reopen();
   Register();

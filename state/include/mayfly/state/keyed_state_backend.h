@@ -1,5 +1,9 @@
 // Opens the state of one shard and hands out its states.
 //
+// MAYFLY_ASSIGN_OR_RETURN and MAYFLY_RETURN_IF_ERROR are those of
+// mayfly/serde/status_macros.h: they end the function with an error, if there
+// is one.
+//
 //   BackendOptions options;
 //   options.directory = "/var/lib/delays/shard-0";
 //   MAYFLY_ASSIGN_OR_RETURN(
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -149,9 +154,17 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // what states returned.
   // Errors: kResourceExhausted for a full disk; kUnavailable if writing
   // failed. An error loses nothing: the changes are still pending.
-  absl::Status Commit(std::string_view position = {}) {
+  absl::Status Commit(std::string_view position) {
     ++current_.changes;
     return core_->Commit(position);
+  }
+
+  // The same where the position has not moved: it stays that of the last
+  // commit.
+  // Errors: as above.
+  absl::Status Commit() {
+    ++current_.changes;
+    return core_->Commit(std::nullopt);
   }
 
   // The same in two halves, between which the states can be used. What changes
@@ -171,16 +184,26 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // what states returned.
   // Errors: as Commit(). If the commit under way fails, this one does not
   // begin.
-  absl::Status BeginCommit(std::string_view position = {}) {
+  absl::Status BeginCommit(std::string_view position) {
     ++current_.changes;
     return core_->BeginCommit(position);
+  }
+
+  // The position stays that of the last commit, the one under way included.
+  // Errors: as above.
+  absl::Status BeginCommit() {
+    ++current_.changes;
+    return core_->BeginCommit(std::nullopt);
   }
 
   // Whether a commit is under way.
   bool committing() const { return core_->committing(); }
 
-  // Goes on with the commit under way, by a part of a table: some thousand
-  // entries, less than a millisecond. kReady if none is under way.
+  // Goes on with the commit under way by some thousand entries, which takes
+  // less than a millisecond if they are small. A list or a map is saved at one
+  // go, however much is in it: a long one takes as long as putting all of it
+  // into bytes, here or in the call that first changes it. kReady if none is
+  // under way.
   CommitProgress StepCommit() { return core_->StepCommit(); }
 
   // Does all that is left of the commit under way and completes it; nothing if
@@ -220,8 +243,8 @@ class KeyedStateBackend : state_internal::RequireKeyType<K> {
   // Whether enough changes wait that a commit should not be put off.
   bool commit_due() const { return core_->commit_due(); }
 
-  // Whether there has been a complete commit, also in an earlier run; and what
-  // the last one was given.
+  // Whether there has been a complete commit, also in an earlier run; and the
+  // position that it recorded, empty if none was ever given.
   bool has_commit() const { return core_->has_commit(); }
   const std::string& committed_position() const {
     return core_->committed_position();

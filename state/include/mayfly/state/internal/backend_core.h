@@ -67,15 +67,16 @@ class BackendCore {
   // Errors: kDataLoss if they do not decode; kCancelled.
   absl::Status Adopt(const StateSpec& spec, std::unique_ptr<StateTable> table);
 
-  // Makes all changes since the last commit durable, as one step.
+  // Makes all changes since the last commit durable, as one step. nullopt keeps
+  // the position of the commit before.
   // Errors: kResourceExhausted for a full disk; kUnavailable if writing
   // failed. Nothing is lost by an error: the changes are still pending.
-  absl::Status Commit(std::string_view position);
+  absl::Status Commit(std::optional<std::string_view> position);
 
   // The same in parts. What changes from here on is not in the commit.
   // Errors: as Commit(), of this one or of one under way, which is finished
   // first; this one has not begun then.
-  absl::Status BeginCommit(std::string_view position);
+  absl::Status BeginCommit(std::optional<std::string_view> position);
 
   // Whether a commit is under way.
   bool committing() const { return next_commit_ != nullptr; }
