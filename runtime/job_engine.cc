@@ -206,7 +206,8 @@ class JobEngine {
     backend.rocksdb = options_.rocksdb;
     backend.migration.stop = &requests_.stop;
     if (backend.storage == nullptr && backend.kind == BackendKind::kRocksdb) {
-      backend.storage = StorageResources::Create({});
+      // The defaults are in range.
+      backend.storage = StorageResources::Create({}).value();
     }
     return backend;
   }

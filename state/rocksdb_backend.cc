@@ -36,9 +36,7 @@ class RocksdbBackend final : public BackendCore {
  public:
   RocksdbBackend(const BackendOptions& options, DirectoryLock lock)
       : BackendCore(options, std::move(lock)),
-        resources_(std::static_pointer_cast<RocksdbResources>(
-            options.storage != nullptr ? options.storage
-                                       : StorageResources::Create({}))) {
+        resources_(ResourcesOf(options)) {
     shard_monitor().SetStored(sweeper_);
   }
 
@@ -240,7 +238,8 @@ class RocksdbBackend final : public BackendCore {
     std::vector<std::string> unused;
     for (const auto& [name, family] : database_->families()) {
       const bool used = std::ranges::any_of(
-          in_use_, [&name](const auto& at) { return at.second == name; });
+          in_use_,
+          [&name = name](const auto& at) { return at.second == name; });
       if (!used) unused.push_back(name);
     }
     return unused;

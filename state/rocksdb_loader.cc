@@ -76,14 +76,11 @@ class RocksdbLoader final : public ShardLoader {
     const auto clock = std::make_shared<CommittedClock>();
     MAYFLY_ASSIGN_OR_RETURN(
         database_,
-        StateDatabase::Open(
-            {.shard_directory = options_.directory,
-             .resources = std::static_pointer_cast<RocksdbResources>(
-                 options_.storage != nullptr ? options_.storage
-                                             : StorageResources::Create({})),
-             .options = options_.rocksdb,
-             .clocks = {.processing = clock, .event = clock}},
-            record_, StateDatabase::Access::kNew));
+        StateDatabase::Open({.shard_directory = options_.directory,
+                             .resources = ResourcesOf(options_),
+                             .options = options_.rocksdb,
+                             .clocks = {.processing = clock, .event = clock}},
+                            record_, StateDatabase::Access::kNew));
     for (const v1::StateRecord& state : record_.states()) {
       MAYFLY_RETURN_IF_ERROR(database_->Create(state));
       files_.push_back(std::make_unique<SortedFiles>(

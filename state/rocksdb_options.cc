@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
+#include "mayfly/serde/status_macros.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
@@ -15,14 +17,20 @@
 #include "state/rocksdb_store.h"
 
 namespace mayfly {
-
-std::shared_ptr<StorageResources> StorageResources::Create(
-    const Options& options) {
-  return std::make_shared<state_internal::RocksdbResources>(options);
-}
-
 namespace state_internal {
 namespace {
+
+absl::Status CheckBackgroundBytes(std::uint64_t bytes_per_second) {
+  constexpr std::uint64_t kMin = 1'000;
+  constexpr std::uint64_t kMax = 1'000'000'000'000;
+  if (bytes_per_second == 0 ||
+      (bytes_per_second >= kMin && bytes_per_second <= kMax)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "StorageResources: background_bytes_per_second is ", bytes_per_second,
+      "; give 0 for no limit, or ", kMin, " to ", kMax));
+}
 
 // RocksDB's own log writes through its table writer, which asserts that nobody
 // goes on after an error: on a full disk the next line of it would abort the
@@ -32,8 +40,6 @@ class NoLog final : public rocksdb::Logger {
   using Logger::Logv;
   void Logv(const char*, va_list) override {}
 };
-
-// What RocksDB takes for no limit.
 
 }  // namespace
 
@@ -45,15 +51,23 @@ RocksdbResources::RocksdbResources(const Options& options)
       // There also without a limit, since one cannot be added to a database
       // that is open.
       rate_limiter_(std::make_shared<TrafficLimiter>()) {
-  SetBackgroundBytesPerSecond(options.background_bytes_per_second);
+  rate_limiter_->SetLimit(options.background_bytes_per_second);
 }
 
-void RocksdbResources::SetBackgroundBytesPerSecond(std::uint64_t bytes) {
+absl::Status RocksdbResources::SetBackgroundBytesPerSecond(
+    std::uint64_t bytes) {
+  MAYFLY_RETURN_IF_ERROR(CheckBackgroundBytes(bytes));
   rate_limiter_->SetLimit(bytes);
+  return absl::OkStatus();
 }
 
 std::uint64_t RocksdbResources::background_bytes_per_second() const {
   return rate_limiter_->limit();
+}
+
+std::shared_ptr<RocksdbResources> ResourcesOf(const BackendOptions& options) {
+  if (options.storage == nullptr) return std::make_shared<RocksdbResources>();
+  return std::static_pointer_cast<RocksdbResources>(options.storage);
 }
 
 rocksdb::DBOptions DatabaseOptions(const RocksdbResources& resources,
@@ -128,4 +142,19 @@ rocksdb::ColumnFamilyOptions StateFamilyOptions(
 }
 
 }  // namespace state_internal
+
+absl::StatusOr<std::shared_ptr<StorageResources>> StorageResources::Create(
+    const Options& options) {
+  // Half of less would be no bound for write buffers, or nearly none.
+  constexpr std::size_t kMemoryBytesMin = std::size_t{1} << 20;
+  if (options.memory_bytes < kMemoryBytesMin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("StorageResources: memory_bytes is ", options.memory_bytes,
+                     "; give ", kMemoryBytesMin, " (1 MiB) or more"));
+  }
+  MAYFLY_RETURN_IF_ERROR(state_internal::CheckBackgroundBytes(
+      options.background_bytes_per_second));
+  return std::make_shared<state_internal::RocksdbResources>(options);
+}
+
 }  // namespace mayfly

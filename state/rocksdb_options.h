@@ -17,7 +17,8 @@ namespace mayfly::state_internal {
 // What databases share.
 class RocksdbResources final : public StorageResources {
  public:
-  explicit RocksdbResources(const Options& options);
+  // Range: options that Create() accepts, as the defaults are.
+  explicit RocksdbResources(const Options& options = {});
 
   const std::shared_ptr<rocksdb::Cache>& block_cache() const {
     return block_cache_;
@@ -29,7 +30,7 @@ class RocksdbResources final : public StorageResources {
     return rate_limiter_;
   }
 
-  void SetBackgroundBytesPerSecond(std::uint64_t bytes) override;
+  absl::Status SetBackgroundBytesPerSecond(std::uint64_t bytes) override;
   std::uint64_t background_bytes_per_second() const override;
 
  private:
@@ -37,6 +38,9 @@ class RocksdbResources final : public StorageResources {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   std::shared_ptr<TrafficLimiter> rate_limiter_;
 };
+
+// Those that a backend is to use: its own if it is given none.
+std::shared_ptr<RocksdbResources> ResourcesOf(const BackendOptions& options);
 
 // What holds for a state, with every field set.
 RocksdbStateOptions OptionsOf(const std::string& state,

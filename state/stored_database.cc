@@ -34,9 +34,9 @@ class StoredDatabase final : public StoredShard {
         database_, StateDatabase::Open(
                        {.shard_directory = path(),
                         // A reader needs little.
-                        .resources = std::static_pointer_cast<RocksdbResources>(
-                            StorageResources::Create(
-                                {.memory_bytes = std::size_t{64} << 20})),
+                        .resources = std::make_shared<RocksdbResources>(
+                            StorageResources::Options{
+                                .memory_bytes = std::size_t{64} << 20}),
                         .clocks = {.processing = processing, .event = event}},
                        all, StateDatabase::Access::kReadOnly));
     MAYFLY_ASSIGN_OR_RETURN(commit_, database_->ReadCommit());

@@ -36,7 +36,8 @@ using Texts = ListStateDescriptor<std::string>;
 using Map = MapStateDescriptor<std::int32_t, std::string>;
 
 std::shared_ptr<StorageResources> LittleMemory() {
-  return StorageResources::Create({.memory_bytes = std::size_t{1} << 20});
+  return StorageResources::Create({.memory_bytes = std::size_t{1} << 20})
+      .value();
 }
 
 TEST(RocksdbConcurrencyCasesTest, CaseC46ShardsKeepTheirKeysApart) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -194,6 +195,22 @@ TEST_F(RocksdbOptionsTest, WhatWasReadBackCanBeSet) {
   options.states["value"].compression = Compression::kLz4;
   EXPECT_THAT(shard_->SetRocksdbOptions(options), IsOk());
   EXPECT_EQ(Live(), options);
+}
+
+// What docs/tuning.md says: what a state names comes first.
+TEST_F(RocksdbOptionsTest, AChangeForAllIsMadeInEachStateThatWasReadBack) {
+  OpenStates();
+  RocksdbOptions options = Live();
+  options.all_states.compression = Compression::kZstd;
+  EXPECT_THAT(shard_->SetRocksdbOptions(options), IsOk());
+  EXPECT_EQ(Live().states.at("value").compression, Compression::kLz4);
+  for (auto& [name, state] : options.states) {
+    state.compression = Compression::kZstd;
+  }
+  EXPECT_THAT(shard_->SetRocksdbOptions(options), IsOk());
+  for (const auto& [name, state] : Live().states) {
+    EXPECT_EQ(state.compression, Compression::kZstd) << name;
+  }
 }
 
 TEST_F(RocksdbOptionsTest, WhatIsFixedIsRefusedAndNothingChanged) {
@@ -422,15 +439,38 @@ TEST(DeletionTriggerTest, SwitchedOnItHasAFileFullOfDeletionsCompacted) {
 
 TEST(StorageResourcesTest, TheLimitOfTrafficChangesWhileRunning) {
   const std::shared_ptr<StorageResources> unlimited =
-      StorageResources::Create({});
+      StorageResources::Create({}).value();
   EXPECT_EQ(unlimited->background_bytes_per_second(), 0u);
   const std::shared_ptr<StorageResources> storage =
-      StorageResources::Create({.background_bytes_per_second = 1000});
+      StorageResources::Create({.background_bytes_per_second = 1000}).value();
   EXPECT_EQ(storage->background_bytes_per_second(), 1000u);
-  storage->SetBackgroundBytesPerSecond(2000);
+  EXPECT_THAT(storage->SetBackgroundBytesPerSecond(2000), IsOk());
   EXPECT_EQ(storage->background_bytes_per_second(), 2000u);
-  storage->SetBackgroundBytesPerSecond(0);
+  EXPECT_THAT(storage->SetBackgroundBytesPerSecond(999),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("background_bytes_per_second is 999")));
+  EXPECT_EQ(storage->background_bytes_per_second(), 2000u);
+  EXPECT_THAT(storage->SetBackgroundBytesPerSecond(0), IsOk());
   EXPECT_EQ(storage->background_bytes_per_second(), 0u);
+}
+
+TEST(StorageResourcesTest, OptionsOutOfRangeAreRefusedWithTheirNames) {
+  const auto refusal = [](const StorageResources::Options& options) {
+    return StorageResources::Create(options).status();
+  };
+  EXPECT_THAT(refusal({.memory_bytes = (std::size_t{1} << 20) - 1}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("memory_bytes is 1048575")));
+  for (const std::uint64_t limit :
+       {std::uint64_t{1}, std::uint64_t{999}, std::uint64_t{1'000'000'000'001},
+        std::numeric_limits<std::uint64_t>::max()}) {
+    EXPECT_THAT(refusal({.background_bytes_per_second = limit}),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr(std::to_string(limit))));
+  }
+  EXPECT_THAT(refusal({.memory_bytes = std::size_t{1} << 20,
+                       .background_bytes_per_second = 1'000'000'000'000}),
+              IsOk());
 }
 
 TEST(StorageResourcesTest, FlushesAndSweepsOfAllBackendsKeepToOneLimit) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "mayfly/serde/clock.h"
 #include "mayfly/state/rocksdb_options.h"
 #include "mayfly/state/transfer_progress.h"
@@ -38,22 +40,26 @@ class StorageResources {
  public:
   struct Options {
     // Blocks of tables and write buffers together; the buffers take half of it
-    // at most.  Unit: bytes.
+    // at most.  Unit: bytes.  Range: 1 MiB or more.
     std::size_t memory_bytes = std::size_t{256} << 20;
 
     // What flushes, compactions and sweeps may write; 0 is no limit. Commits
     // are not held up by it, unless flushes cannot keep up with them.
-    // Unit: bytes a second.
+    // Unit: bytes a second.  Range: 0, or 1,000 to 10^12.
     std::uint64_t background_bytes_per_second = 0;
   };
 
   // Lifetime: backends keep what they were given alive.
-  static std::shared_ptr<StorageResources> Create(const Options& options);
+  // Errors: kInvalidArgument naming the first field out of range, the value
+  // given and what would do.
+  static absl::StatusOr<std::shared_ptr<StorageResources>> Create(
+      const Options& options);
 
   virtual ~StorageResources() = default;
 
   // Changes the limit, at once and for all that is under way; 0 lifts it.
-  virtual void SetBackgroundBytesPerSecond(std::uint64_t bytes) = 0;
+  // Errors: kInvalidArgument if it is out of range; the limit stays then.
+  virtual absl::Status SetBackgroundBytesPerSecond(std::uint64_t bytes) = 0;
   virtual std::uint64_t background_bytes_per_second() const = 0;
 };
 
