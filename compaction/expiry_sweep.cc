@@ -1,6 +1,7 @@
 #include "mayfly/compaction/expiry_sweep.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "compaction/drop_filter.h"
 #include "mayfly/serde/status_macros.h"
+#include "rocksdb/metadata.h"
 
 namespace mayfly {
 namespace {
@@ -30,9 +32,28 @@ absl::Status Failed(const ColumnFamilyTtl& ttl, absl::string_view what,
   return absl::UnavailableError(message);
 }
 
-// Another compaction has the file, or has already taken it away.
-bool IsTaken(const rocksdb::Status& status) {
-  return status.IsAborted() || status.IsInvalidArgument();
+bool AreThere(const std::vector<std::string>& names, rocksdb::DB& db,
+              rocksdb::ColumnFamilyHandle* column_family) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  db.GetColumnFamilyMetaData(column_family, &metadata);
+  std::set<std::string> there;
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      there.insert(file.name);
+    }
+  }
+  return std::ranges::all_of(
+      names, [&](const std::string& name) { return there.contains(name); });
+}
+
+// Another compaction has one of the files, or has already taken it away.
+// RocksDB calls a name of no file an invalid argument, as it calls other
+// things.
+bool IsTaken(const rocksdb::Status& status,
+             const std::vector<std::string>& names, rocksdb::DB& db,
+             rocksdb::ColumnFamilyHandle* column_family) {
+  return status.IsAborted() ||
+         (status.IsInvalidArgument() && !AreThere(names, db, column_family));
 }
 
 }  // namespace
@@ -146,7 +167,7 @@ absl::Status ExpirySweep::RunStep(const SweepStep& step,
   const rocksdb::Status status = db_->CompactFiles(
       options, column_family_, names, step.output_level,
       /*output_path_id=*/-1, /*output_file_names=*/nullptr, &job);
-  if (IsTaken(status)) {
+  if (IsTaken(status, names, *db_, column_family_)) {
     ++report.steps_left;
     return absl::OkStatus();
   }

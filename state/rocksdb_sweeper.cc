@@ -43,6 +43,20 @@ void Count(const FileExpiry& file, const PurgePoint& purge,
       std::min(use.oldest_ms, times.oldest_ms().value_or(kNeverExpires));
 }
 
+// What can be told without the files.
+void CountUnreadable(const std::string& name, const absl::Status& status,
+                     rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family,
+                     StateDiskUse& use) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  db.GetColumnFamilyMetaData(family, &metadata);
+  use.files = metadata.file_count;
+  use.bytes = metadata.size;
+  use.bytes_of_unknown_age = metadata.size;
+  use.unreadable =
+      absl::StrCat("state '", name, "': ", status.message(),
+                   "; look at the disk, and restore an earlier checkpoint");
+}
+
 void AddCleanup(const CleanupCounters& counters, StateCleanup& cleanup) {
   const auto unsigned_of = [](std::int64_t count) {
     return static_cast<std::uint64_t>(count);
@@ -123,7 +137,7 @@ absl::StatusOr<SweepReport> RocksdbSweeper::Sweep(const SweepOptions& options,
   return total;
 }
 
-absl::Status RocksdbSweeper::AddTo(
+void RocksdbSweeper::AddTo(
     const std::vector<TimestampMs>& expired_by_ms,
     std::map<std::string, StateStatistics>& states) const {
   for (const auto& [name, open] : Open()) {
@@ -142,15 +156,19 @@ absl::Status RocksdbSweeper::AddTo(
       AddCleanup(state.ttl->counters(), statistics.cleanup);
       statistics.cleanup.sweeps = state.sweep->totals();
     }
-    MAYFLY_ASSIGN_OR_RETURN(const std::vector<FileExpiry> files,
-                            ListFileExpiry(*state.db, state.column_family));
-    for (const FileExpiry& file : files) {
+    const absl::StatusOr<std::vector<FileExpiry>> files =
+        ListFileExpiry(*state.db, state.column_family);
+    if (!files.ok()) {
+      CountUnreadable(name, files.status(), *state.db, state.column_family,
+                      use);
+      continue;
+    }
+    for (const FileExpiry& file : *files) {
       ++use.files;
       use.bytes += file.bytes;
       if (state.ttl != nullptr) Count(file, purge, expired_by_ms, use);
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace mayfly::state_internal

@@ -34,9 +34,8 @@ class RocksdbSweeper final : public DiskSweeper, public StoredFigures {
                                     TimestampMs now_ms) override;
 
   // Does not wait for a sweep.
-  absl::Status AddTo(
-      const std::vector<TimestampMs>& expired_by_ms,
-      std::map<std::string, StateStatistics>& states) const override;
+  void AddTo(const std::vector<TimestampMs>& expired_by_ms,
+             std::map<std::string, StateStatistics>& states) const override;
 
  private:
   struct State {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "mayfly/serde/status_macros.h"
-
 namespace mayfly::state_internal {
 namespace {
 
@@ -29,7 +27,7 @@ void ShardMonitor::SetCounted(const StateStatistics& counted) {
   states_[counted.state].counted = counted;
 }
 
-absl::StatusOr<std::vector<StateStatistics>> ShardMonitor::Read(
+std::vector<StateStatistics> ShardMonitor::Read(
     const std::vector<TimestampMs>& expired_by_ms) const {
   std::map<std::string, StateStatistics> all;
   {
@@ -40,9 +38,7 @@ absl::StatusOr<std::vector<StateStatistics>> ShardMonitor::Read(
       statistics.cleanup.incremental = ReadCounter(state.removed->incremental);
     }
   }
-  if (stored_ != nullptr) {
-    MAYFLY_RETURN_IF_ERROR(stored_->AddTo(expired_by_ms, all));
-  }
+  if (stored_ != nullptr) stored_->AddTo(expired_by_ms, all);
   std::vector<StateStatistics> states;
   states.reserve(all.size());
   for (auto& [name, statistics] : all) {

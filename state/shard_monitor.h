@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "mayfly/state/internal/removal_counters.h"
 #include "mayfly/state/state_monitor.h"
 
@@ -21,10 +20,8 @@ class StoredFigures {
 
   // Adds what is on disk, and what has been removed from there, for each state
   // that is stored.
-  // Errors: kUnavailable if it cannot be said.
-  virtual absl::Status AddTo(
-      const std::vector<TimestampMs>& expired_by_ms,
-      std::map<std::string, StateStatistics>& states) const = 0;
+  virtual void AddTo(const std::vector<TimestampMs>& expired_by_ms,
+                     std::map<std::string, StateStatistics>& states) const = 0;
 };
 
 // Threads: any.
@@ -43,7 +40,7 @@ class ShardMonitor final : public StateMonitor {
     stored_ = std::move(stored);
   }
 
-  absl::StatusOr<std::vector<StateStatistics>> Read(
+  std::vector<StateStatistics> Read(
       const std::vector<TimestampMs>& expired_by_ms) const override;
 
  private:

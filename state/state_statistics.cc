@@ -19,6 +19,7 @@ void Add(const StateDiskUse& other, StateDiskUse& sum) {
   sum.oldest_ms = std::min(sum.oldest_ms, other.oldest_ms);
   sum.purge_clock_ms = std::min(sum.purge_clock_ms, other.purge_clock_ms);
   sum.bytes_of_unknown_age += other.bytes_of_unknown_age;
+  if (sum.unreadable.empty()) sum.unreadable = other.unreadable;
 }
 
 void Add(const StateCleanup& other, StateCleanup& sum) {

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "compaction/drop_filter.h"
 #include "rocksdb/iterator.h"
+#include "rocksdb/utilities/stackable_db.h"
 #include "tests/unit/compaction/test_database.h"
 
 namespace mayfly::compaction_test {
@@ -274,6 +276,76 @@ TEST(ExpirySweepOfValuesTest, UncoversNothing) {
   EXPECT_EQ(report.compactions, 1u);
   EXPECT_EQ(database.Raw(), RawCounts{});
   EXPECT_EQ(database.Get("k"), std::nullopt);
+}
+
+// Says that it cannot compact, in words of the test's choice.
+class RefusingDatabase final : public rocksdb::StackableDB {
+ public:
+  // Lifetime: `db` outlives it.
+  RefusingDatabase(rocksdb::DB* db, rocksdb::Status refusal)
+      : StackableDB(std::shared_ptr<rocksdb::DB>(db, [](rocksdb::DB*) {})),
+        refusal_(std::move(refusal)) {}
+
+  // Has somebody else take the files away first.
+  bool is_late = false;
+
+  using StackableDB::CompactFiles;
+  rocksdb::Status CompactFiles(const rocksdb::CompactionOptions& options,
+                               rocksdb::ColumnFamilyHandle* family,
+                               const std::vector<std::string>& names,
+                               const int output_level, const int output_path_id,
+                               std::vector<std::string>* const output_names,
+                               rocksdb::CompactionJobInfo* info) override {
+    if (is_late) {
+      const rocksdb::Status taken =
+          StackableDB::CompactFiles(options, family, names, output_level,
+                                    output_path_id, output_names, info);
+      EXPECT_TRUE(taken.ok()) << taken.ToString();
+    }
+    return refusal_;
+  }
+
+ private:
+  const rocksdb::Status refusal_;
+};
+
+class RefusedSweepTest : public ::testing::Test {
+ protected:
+  RefusedSweepTest() {
+    database_.PutAtLevel(kLastLevel, "k", Entry(0));
+    database_.clock().now_ms = 150;
+  }
+
+  absl::StatusOr<SweepReport> Run(const rocksdb::Status& refusal,
+                                  bool is_late = false) {
+    RefusingDatabase refusing(&database_.db(), refusal);
+    refusing.is_late = is_late;
+    ExpirySweep sweep(&refusing, database_.handle(), database_.shared_ttl());
+    return sweep.Run(kOptions, 150);
+  }
+
+  TestDatabase database_{EntryLayout::kValue};
+};
+
+TEST_F(RefusedSweepTest, AFileThatIsBeingCompactedIsLeft) {
+  const auto report = Run(rocksdb::Status::Aborted());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->steps_left, 1u);
+}
+
+TEST_F(RefusedSweepTest, AFileThatIsGoneIsLeft) {
+  const auto report =
+      Run(rocksdb::Status::InvalidArgument("no such file"), /*is_late=*/true);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->steps_left, 1u);
+}
+
+TEST_F(RefusedSweepTest, WhatElseIsInvalidIsAnError) {
+  const auto report = Run(rocksdb::Status::InvalidArgument("no such level"));
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(report.status().message().find("no such level"),
+            absl::string_view::npos)
+      << report.status();
 }
 
 int TableFilesOf(rocksdb::DB& db) {

@@ -72,7 +72,7 @@ TEST_F(DiskSweeperTest, AnIdleShardShrinksWithinTheBound) {
   }
   EXPECT_EQ(Stored(), 0u);
   const auto states = shard_->monitor()->Read({});
-  for (const StateStatistics& state : states.value()) {
+  for (const StateStatistics& state : states) {
     EXPECT_EQ(state.disk.bytes, 0u) << state.state;
   }
 }

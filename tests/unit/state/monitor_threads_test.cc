@@ -24,7 +24,7 @@ constexpr SweepOptions kOptions{.staleness_max = milliseconds(10'000)};
 
 // Of the only state.
 std::uint64_t RemovedByReads(const StateMonitor& monitor) {
-  return monitor.Read({}).value().at(0).cleanup.reads.entries;
+  return monitor.Read({}).at(0).cleanup.reads.entries;
 }
 
 TEST(MonitorThreadsTest, IsReadWhileTheShardWorksAndIsSwept) {

@@ -34,9 +34,9 @@ struct FileExpiry {
   }
 };
 
-// Of all table files, level by level, without reading anything but properties
-// that RocksDB has in memory.
-// Errors: kUnavailable or kDataLoss if RocksDB cannot say.
+// Of all table files, level by level. Of a file that RocksDB has open nothing
+// is read, since its properties are in memory; of another one the end. Errors:
+// kUnavailable or kDataLoss if RocksDB cannot say.
 absl::StatusOr<std::vector<FileExpiry>> ListFileExpiry(
     rocksdb::DB& db, rocksdb::ColumnFamilyHandle* column_family);
 

@@ -2,12 +2,11 @@
 //
 //   std::shared_ptr<const StateMonitor> monitor = backend->monitor();
 //   // On any other thread:
-//   absl::StatusOr<std::vector<StateStatistics>> states = monitor->Read({});
+//   std::vector<StateStatistics> states = monitor->Read({});
 #pragma once
 
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/state_statistics.h"
 
@@ -20,11 +19,14 @@ class StateMonitor {
   virtual ~StateMonitor() = default;
 
   // Each state, by name. What clean-up has removed and what is on disk is as of
-  // now; what is counted, as of the last KeyedStateBackend::Statistics(). Reads
-  // no table file, and on RocksDB takes some microseconds for each.
+  // now; what is counted, as of the last KeyedStateBackend::Statistics(). On
+  // RocksDB it takes some microseconds for each table file. What a file says of
+  // itself is in memory if the file is open, as all are unless
+  // RocksdbOptions::open_files_max is set; of others the end is read. A state
+  // of which RocksDB cannot say says so in StateDiskUse::unreadable, and the
+  // others have their figures.
   // `expired_by_ms`: times for StateDiskUse::expired_bytes_by.
-  // Errors: kUnavailable if RocksDB cannot say.
-  virtual absl::StatusOr<std::vector<StateStatistics>> Read(
+  virtual std::vector<StateStatistics> Read(
       const std::vector<TimestampMs>& expired_by_ms) const = 0;
 };
 

@@ -35,6 +35,9 @@ struct StateDiskUse {
   // Of files of which the times are not known, since they cannot be read or
   // were written by something else.
   std::uint64_t bytes_of_unknown_age = 0;
+  // Why RocksDB cannot say what is in the files, naming the state; empty if it
+  // can. Only `files` and `bytes` are known then, and no age.
+  std::string unreadable = {};
 
   friend bool operator==(const StateDiskUse&, const StateDiskUse&) = default;
 };
@@ -89,7 +92,7 @@ struct StateStatistics {
   // that counts leaves the rest out.
   std::uint64_t expired_entries = 0;
   // Of stored keys and values, before compression, and what of it has expired;
-  // of a list, its elements alone.  Unit: bytes.
+  // the key of a list goes with its newest element.  Unit: bytes.
   std::uint64_t bytes = 0;
   std::uint64_t expired_bytes = 0;
   // False if only a part was looked at and the figures are extrapolated, and
