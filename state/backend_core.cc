@@ -13,6 +13,7 @@
 #include "state/rocksdb_backend.h"
 #include "state/shard_monitor.h"
 #include "state/state_registry.h"
+#include "state/stored_entries.h"
 
 namespace mayfly::state_internal {
 namespace {
@@ -39,22 +40,14 @@ absl::Status CheckOptions(const BackendOptions& options) {
 void CountEntries(const StateSpec& spec, const TtlPolicy& policy,
                   EntryFormat format, TimestampMs now_ms, std::string_view key,
                   std::string_view stored, StateStatistics& counts) {
-  const auto count = [&](TimestampMs timestamp_ms, std::size_t bytes) {
+  const auto count = [&](const EntryView& entry, std::size_t bytes) {
     const bool expired =
-        policy.enabled() && policy.rule.IsExpired(timestamp_ms, now_ms);
+        policy.enabled() && policy.rule.IsExpired(entry.timestamp_ms, now_ms);
     ++(expired ? counts.expired_entries : counts.live_entries);
     if (expired) counts.expired_bytes += bytes;
   };
   counts.bytes += key.size() + stored.size();
-  if (spec.kind == StateKind::kList) {
-    ListReader reader(stored, format);
-    while (const auto element = reader.Next()) {
-      count(element->timestamp_ms,
-            kListElementHeaderBytes + element->bytes.size());
-    }
-  } else if (const auto entry = DecodeEntry(stored, format)) {
-    count(entry->timestamp_ms, key.size() + stored.size());
-  }
+  VisitStoredEntries(spec.kind == StateKind::kList, format, key, stored, count);
 }
 
 void Extrapolate(std::uint64_t visited, std::uint64_t total,

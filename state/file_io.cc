@@ -25,6 +25,17 @@ absl::Status SyncDirectoryOf(const std::string& path) {
   return SyncDirectory(std::filesystem::absolute(path).parent_path().string());
 }
 
+std::string LockPath(const std::string& directory) {
+  return directory + "/LOCK";
+}
+
+// The process that holds a lock, as it wrote itself into the file.
+std::string HolderOf(int lock_fd) {
+  char holder[32] = {};
+  return ::pread(lock_fd, holder, sizeof(holder) - 1, 0) > 0 ? holder
+                                                             : "unknown";
+}
+
 }  // namespace
 
 absl::Status FileError(int error_number, std::string_view verb,
@@ -126,19 +137,22 @@ absl::Status MakeDirectory(const std::string& path) {
 
 absl::StatusOr<DirectoryLock> DirectoryLock::Acquire(
     const std::string& directory) {
-  const std::string path = directory + "/LOCK";
+  const std::string path = LockPath(directory);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
   if (fd < 0) return FileError(errno, "lock", path);
   DirectoryLock lock(fd);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return FileError(errno, "lock", path);
-    char holder[32] = {};
-    if (::pread(fd, holder, sizeof(holder) - 1, 0) <= 0) {
-      std::strcpy(holder, "unknown");
+    // Only others who read let us read.
+    if (::flock(fd, LOCK_SH | LOCK_NB) == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "state directory '", directory,
+          "' is being read, to write a savepoint or to restore from it; wait "
+          "until that is done, or use another directory"));
     }
-    return absl::FailedPreconditionError(
-        absl::StrCat("state directory '", directory, "' is in use by process ",
-                     holder, "; stop it first, or use another directory"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "state directory '", directory, "' is in use by process ", HolderOf(fd),
+        "; stop it first, or use another directory"));
   }
   // For the message above only: the lock itself is what counts.
   const std::string pid = std::to_string(::getpid());
@@ -146,6 +160,20 @@ absl::StatusOr<DirectoryLock> DirectoryLock::Acquire(
     return FileError(errno, "write", path);
   }
   return lock;
+}
+
+absl::StatusOr<DirectoryLock> DirectoryLock::AcquireForReading(
+    const std::string& directory) {
+  const std::string path = LockPath(directory);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return DirectoryLock();
+  if (fd < 0) return FileError(errno, "lock", path);
+  DirectoryLock lock(fd);
+  if (::flock(fd, LOCK_SH | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return FileError(errno, "lock", path);
+  return absl::FailedPreconditionError(absl::StrCat(
+      "state directory '", directory, "' is in use by process ", HolderOf(fd),
+      "; stop it first, or have it take a checkpoint and read that"));
 }
 
 DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept

@@ -11,6 +11,7 @@
 #include "mayfly/serde/status_macros.h"
 #include "state/shard_record.h"
 #include "state/state_registry.h"
+#include "state/stored_entries.h"
 #include "state/stored_shard.h"
 
 namespace mayfly {
@@ -21,6 +22,7 @@ using state_internal::FormatOf;
 using state_internal::IsInEventTime;
 using state_internal::RuleOf;
 using state_internal::StoredShard;
+using state_internal::VisitStoredEntries;
 
 std::string ToString(const v1::SerializerIdentity& identity) {
   return absl::StrCat(identity.name(), "@", identity.version());
@@ -34,19 +36,13 @@ TimestampMs NowOf(const v1::StateRecord& state, const v1::CommitRecord& commit,
              : std::max(clock_ms, options.processing_now_ms.value_or(0));
 }
 
-// Calls `visit(timestamp, bytes)` for each entry of a stored value; false if it
-// cannot be read.
+// Calls `visit(entry, bytes)` for each entry of a stored key; false if not all
+// of it can be read.
 template <typename Visit>
-bool VisitEntries(const v1::StateRecord& state, std::string_view value,
-                  Visit visit) {
-  if (state.kind() != v1::STATE_KIND_LIST) {
-    const auto entry = DecodeEntry(value, FormatOf(state));
-    if (entry) visit(*entry);
-    return entry.has_value();
-  }
-  ListReader reader(value, FormatOf(state));
-  while (const auto element = reader.Next()) visit(*element);
-  return !reader.malformed();
+bool VisitEntries(const v1::StateRecord& state, std::string_view key,
+                  std::string_view value, Visit visit) {
+  return VisitStoredEntries(state.kind() == v1::STATE_KIND_LIST,
+                            FormatOf(state), key, value, visit);
 }
 
 bool KeyIsReadable(const v1::StateRecord& state, std::string_view key) {
@@ -70,6 +66,18 @@ InspectedState Describe(const v1::StateRecord& record) {
   return state;
 }
 
+InspectedShard WithoutStates(const StoredShard& shard) {
+  const v1::CommitRecord& commit = shard.commit();
+  return {.path = shard.path(),
+          .backend = std::string(
+              state_internal::BackendName(shard.record().backend())),
+          .commit = commit.sequence(),
+          .processing_clock_ms = commit.processing_clock_ms(),
+          .event_clock_ms = commit.event_clock_ms(),
+          .position = commit.position(),
+          .states = {}};
+}
+
 absl::StatusOr<InspectedState> InspectState(const StoredShard& shard, int index,
                                             const InspectOptions& options) {
   const v1::StateRecord& record = shard.record().states(index);
@@ -82,15 +90,14 @@ absl::StatusOr<InspectedState> InspectState(const StoredShard& shard, int index,
     state.bytes += key.size() + value.size();
     const bool readable =
         KeyIsReadable(record, key) &&
-        VisitEntries(record, value, [&](const EntryView& entry) {
-          const bool expired =
-              record.has_ttl() && rule.IsExpired(entry.timestamp_ms, now_ms);
-          ++(expired ? state.expired_entries : state.live_entries);
-          if (expired) state.expired_bytes += key.size() + entry.bytes.size();
-          if (record.has_ttl()) {
-            times.Add(entry.timestamp_ms, key.size() + entry.bytes.size());
-          }
-        });
+        VisitEntries(
+            record, key, value, [&](const EntryView& entry, std::size_t bytes) {
+              const bool expired = record.has_ttl() &&
+                                   rule.IsExpired(entry.timestamp_ms, now_ms);
+              ++(expired ? state.expired_entries : state.live_entries);
+              if (expired) state.expired_bytes += bytes;
+              if (record.has_ttl()) times.Add(entry.timestamp_ms, bytes);
+            });
     if (!readable) ++state.unreadable;
     return absl::OkStatus();
   };
@@ -107,18 +114,15 @@ absl::StatusOr<InspectedState> InspectState(const StoredShard& shard, int index,
 
 }  // namespace
 
+absl::StatusOr<InspectedShard> InspectCommit(const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const auto shard, StoredShard::Open(path));
+  return WithoutStates(*shard);
+}
+
 absl::StatusOr<InspectedShard> InspectShard(const std::string& path,
                                             const InspectOptions& options) {
   MAYFLY_ASSIGN_OR_RETURN(const auto shard, StoredShard::Open(path));
-  InspectedShard inspected{
-      .path = path,
-      .backend =
-          std::string(state_internal::BackendName(shard->record().backend())),
-      .commit = shard->commit().sequence(),
-      .processing_clock_ms = shard->commit().processing_clock_ms(),
-      .event_clock_ms = shard->commit().event_clock_ms(),
-      .position = shard->commit().position(),
-      .states = {}};
+  InspectedShard inspected = WithoutStates(*shard);
   for (int i = 0; i < shard->record().states_size(); ++i) {
     MAYFLY_ASSIGN_OR_RETURN(inspected.states.emplace_back(),
                             InspectState(*shard, i, options));
@@ -145,14 +149,16 @@ absl::StatusOr<std::vector<InspectedEntry>> InspectKey(
       parts = DecodeMapKey(stored_key).value_or(parts);
     }
     if (parts.key != key) return absl::OkStatus();
-    VisitEntries(*record, value, [&](const EntryView& entry) {
-      InspectedEntry& found = entries.emplace_back();
-      found.map_key = parts.map_key;
-      found.value = entry.bytes;
-      if (!record->has_ttl()) return;
-      found.timestamp_ms = entry.timestamp_ms;
-      found.expired = rule.IsExpired(entry.timestamp_ms, now_ms);
-    });
+    VisitEntries(*record, stored_key, value,
+                 [&](const EntryView& entry, std::size_t) {
+                   InspectedEntry& found = entries.emplace_back();
+                   found.map_key = parts.map_key;
+                   found.value = entry.bytes;
+                   if (!record->has_ttl()) return;
+                   found.timestamp_ms = entry.timestamp_ms;
+                   found.expires_ms = rule.ExpiryTime(entry.timestamp_ms);
+                   found.expired = rule.IsExpired(entry.timestamp_ms, now_ms);
+                 });
     return absl::OkStatus();
   };
   MAYFLY_RETURN_IF_ERROR(

@@ -26,13 +26,23 @@ namespace {
 
 namespace fs = std::filesystem;
 using state_internal::ClockOf;
+using state_internal::DirectoryLock;
 using state_internal::ExpiryCut;
 using state_internal::IsInEventTime;
 using state_internal::ShardLoader;
 using state_internal::SnapshotWriter;
 using state_internal::StoredShard;
 using state_internal::TransferMeter;
-using Sources = std::vector<std::unique_ptr<StoredShard>>;
+
+// Lifetime: nobody writes to it meanwhile.
+struct Source {
+  DirectoryLock lock;
+  std::unique_ptr<StoredShard> shard;
+
+  const StoredShard* operator->() const { return shard.get(); }
+  const StoredShard& operator*() const { return *shard; }
+};
+using Sources = std::vector<Source>;
 
 TransferMeter MeterOf(const TransferOptions& options, const Sources& sources) {
   TransferMeter meter(options.on_progress, options.stop);
@@ -96,10 +106,6 @@ absl::Status CheckPlan(const RestorePlan& plan, const BackendOptions& target) {
         absl::StrCat("RestorePlan: shard must be >= 0 and < shards, got shard ",
                      plan.shard, " of ", plan.shards));
   }
-  if (!plan.position && plan.sources.size() > 1) {
-    return absl::InvalidArgumentError(
-        "RestorePlan: position is needed where there are several sources");
-  }
   if (target.directory.empty()) {
     return absl::InvalidArgumentError(
         "BackendOptions: a restore needs a directory");
@@ -113,19 +119,56 @@ absl::Status CheckPlan(const RestorePlan& plan, const BackendOptions& target) {
   return absl::OkStatus();
 }
 
+// Keeps everybody from writing to the source. What changed while it is read
+// could be missing without a sign of it: RocksDB may take its log away between
+// two looks at the directory.
+absl::StatusOr<Source> OpenSource(const std::string& path) {
+  Source source;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    MAYFLY_ASSIGN_OR_RETURN(source.lock,
+                            DirectoryLock::AcquireForReading(path));
+  }
+  MAYFLY_ASSIGN_OR_RETURN(source.shard, StoredShard::Open(path));
+  return source;
+}
+
 absl::StatusOr<Sources> OpenAll(const std::vector<std::string>& paths) {
   Sources sources;
   for (const std::string& path : paths) {
-    MAYFLY_ASSIGN_OR_RETURN(sources.emplace_back(), StoredShard::Open(path));
+    MAYFLY_ASSIGN_OR_RETURN(sources.emplace_back(), OpenSource(path));
   }
   return sources;
 }
 
-v1::CommitRecord CommitOf(const RestorePlan& plan, const Sources& sources) {
+absl::Status CheckNew(const std::string& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "'", file,
+      "' is there already; give the savepoint a new name, or remove it first"));
+}
+
+// What the restored shard's position is to be.
+absl::StatusOr<std::string> PositionOf(const RestorePlan& plan,
+                                       const Sources& sources) {
+  if (plan.position) return *plan.position;
+  const std::string& first = sources.front()->commit().position();
+  for (const auto& source : sources) {
+    if (source->commit().position() == first) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", source->path(), "' was committed at another position than '",
+        sources.front()->path(),
+        "', so that none of them is that of both: say which position the "
+        "restored shard is to have, or that it is to have none"));
+  }
+  return first;
+}
+
+v1::CommitRecord CommitOf(const std::string& position, const Sources& sources) {
   v1::CommitRecord commit;
   commit.set_sequence(1);
-  commit.set_position(
-      plan.position.value_or(sources.front()->commit().position()));
+  commit.set_position(position);
   for (const auto& source : sources) {
     commit.set_processing_clock_ms(std::max(
         commit.processing_clock_ms(), source->commit().processing_clock_ms()));
@@ -184,6 +227,7 @@ absl::Status LoadState(const StoredShard& source, int state,
 absl::StatusOr<TransferProgress> WriteSavepoint(
     const std::string& shard_directory, const std::string& file,
     const TransferOptions& options) {
+  MAYFLY_RETURN_IF_ERROR(CheckNew(file));
   MAYFLY_ASSIGN_OR_RETURN(const Sources sources, OpenAll({shard_directory}));
   const StoredShard& shard = *sources.front();
   TransferMeter meter = MeterOf(options, sources);
@@ -202,6 +246,8 @@ absl::StatusOr<TransferProgress> RestoreShard(const RestorePlan& plan,
                                               const TransferOptions& options) {
   MAYFLY_RETURN_IF_ERROR(CheckPlan(plan, target));
   MAYFLY_ASSIGN_OR_RETURN(const Sources sources, OpenAll(plan.sources));
+  MAYFLY_ASSIGN_OR_RETURN(const std::string position,
+                          PositionOf(plan, sources));
   MAYFLY_ASSIGN_OR_RETURN(const v1::ShardRecord record, Unite(sources));
   // A restore that was killed may have left it.
   BackendOptions unfinished = target;
@@ -229,7 +275,7 @@ absl::StatusOr<TransferProgress> RestoreShard(const RestorePlan& plan,
       }
     }
   }
-  MAYFLY_RETURN_IF_ERROR(loader->Finish(CommitOf(plan, sources)));
+  MAYFLY_RETURN_IF_ERROR(loader->Finish(CommitOf(position, sources)));
   MAYFLY_RETURN_IF_ERROR(
       state_internal::RenameFile(unfinished.directory, target.directory,
                                  options.durability == Durability::kMachine));

@@ -30,6 +30,13 @@ constexpr std::size_t kBlockHeaderBytes = 9;
 constexpr std::size_t kIdentityBytes = 5;
 constexpr int kCompressionLevel = 1;
 
+// Whether the next bytes of a file are a header, or would be if it went on.
+bool StartsWithHeader(std::FILE* file) {
+  std::array<char, kHeader.size()> bytes{};
+  const std::size_t read = std::fread(bytes.data(), 1, bytes.size(), file);
+  return kHeader.starts_with(std::string_view(bytes.data(), read));
+}
+
 // One zstd frame with a checksum of its content.
 std::string Compress(std::string_view content) {
   static thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>
@@ -63,6 +70,15 @@ std::string EncodeBlock(const Block& block) {
   return bytes + frame;
 }
 
+absl::StatusOr<bool> BeginsLikeSnapshot(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (file == nullptr) return FileError(errno, "open", path);
+  const bool begins = StartsWithHeader(file.get());
+  if (std::ferror(file.get()) != 0) return FileError(errno, "read", path);
+  return begins;
+}
+
 absl::StatusOr<BlockReader> BlockReader::Open(const std::string& path) {
   File file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   if (file == nullptr) return FileError(errno, "open", path);
@@ -79,6 +95,9 @@ absl::Status BlockReader::ReadEnds() {
   }
   if (S_ISDIR(found.st_mode)) return FileError(EISDIR, "read", path_);
   const auto size = static_cast<std::uint64_t>(found.st_size);
+  if (!StartsWithHeader(file_.get())) {
+    return Damaged("it does not begin like a snapshot");
+  }
   if (size < kHeader.size() + kTrailerBytes) {
     return Damaged("it is cut short");
   }
@@ -91,13 +110,7 @@ absl::Status BlockReader::ReadEnds() {
       footer_offset_ >= footer_end_) {
     return Damaged("it does not end like a snapshot, or is cut short");
   }
-  std::array<char, kHeader.size()> header{};
-  MAYFLY_RETURN_IF_ERROR(SeekTo(0));
-  MAYFLY_RETURN_IF_ERROR(Read(header.data(), header.size()));
-  if (std::string_view(header.data(), header.size()) != kHeader) {
-    return Damaged("it does not begin like a snapshot");
-  }
-  return absl::OkStatus();
+  return SeekTo(kHeader.size());
 }
 
 absl::Status BlockReader::SeekTo(std::uint64_t offset) {

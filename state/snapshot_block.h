@@ -68,6 +68,11 @@ class BlockReader {
   std::string frame_;
 };
 
+// Whether a file begins as a snapshot does, as far as it goes: if not, it is
+// something else, and not a snapshot that is damaged.
+// Errors: as FileError().
+absl::StatusOr<bool> BeginsLikeSnapshot(const std::string& path);
+
 // What a snapshot file begins with, and what it ends with after the footer.
 std::string_view SnapshotHeader();
 std::string SnapshotTrailer(std::uint64_t footer_offset);

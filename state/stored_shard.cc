@@ -10,6 +10,7 @@
 #include "mayfly/state/internal/file_io.h"
 #include "mayfly/state/internal/record_file.h"
 #include "state/shard_record.h"
+#include "state/snapshot_block.h"
 #include "state/snapshot_file.h"
 
 namespace mayfly::state_internal {
@@ -55,6 +56,16 @@ absl::Status NothingCommitted(const std::string& path) {
       "'", path, "' has never been committed to; there is nothing in it"));
 }
 
+absl::StatusOr<std::unique_ptr<StoredShard>> OpenSavepoint(
+    const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const bool is_one, BeginsLikeSnapshot(path));
+  if (is_one) return OpenStoredSnapshot(path, path);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path,
+      "' is no savepoint: it does not begin like one; give the file of a "
+      "savepoint, or a shard's directory"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StoredShard>> OpenStoredSnapshot(
@@ -69,7 +80,7 @@ absl::StatusOr<std::unique_ptr<StoredShard>> StoredShard::Open(
   std::error_code error;
   const fs::file_status found = fs::status(path, error);
   if (!fs::exists(found)) return FileError(ENOENT, "open", path);
-  if (!fs::is_directory(found)) return OpenStoredSnapshot(path, path);
+  if (!fs::is_directory(found)) return OpenSavepoint(path);
 
   v1::ShardRecord record;
   const absl::Status read = ReadRecordFile(ShardRecordPath(path), record);

@@ -23,9 +23,10 @@ class StoredShard {
 
   // Opens the file of a savepoint, or the directory of a shard: a checkpoint,
   // or what a process that is gone has left. Nobody may write to it meanwhile.
-  // Errors: kNotFound if there is nothing; kDataLoss if it is damaged, or was
-  // committed to and has no commit; kFailedPrecondition if a newer version
-  // wrote it, or nothing was ever committed; as the disk has it.
+  // Errors: kNotFound if there is nothing; kInvalidArgument if it is a file,
+  // and of something else; kDataLoss if it is damaged, or was committed to and
+  // has no commit; kFailedPrecondition if a newer version wrote it, or nothing
+  // was ever committed; as the disk has it.
   static absl::StatusOr<std::unique_ptr<StoredShard>> Open(
       const std::string& path);
 

@@ -192,6 +192,31 @@ TEST(DirectoryLockTest, IsLostWithTheProcessHoweverItEnds) {
   ::close(ready[1]);
 }
 
+TEST(DirectoryLockTest, ManyMayReadWhileNobodyHoldsIt) {
+  const TempDirectory directory;
+  // Nobody has ever held it: nothing to hold, and nothing is made.
+  EXPECT_THAT(DirectoryLock::AcquireForReading(directory.path()), IsOk());
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  {
+    const auto held = DirectoryLock::Acquire(directory.path());
+    ASSERT_THAT(held, IsOk());
+    EXPECT_THAT(DirectoryLock::AcquireForReading(directory.path()),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         AllOf(HasSubstr(directory.path()),
+                               HasSubstr(std::to_string(::getpid())))));
+  }
+  {
+    const auto one = DirectoryLock::AcquireForReading(directory.path());
+    const auto two = DirectoryLock::AcquireForReading(directory.path());
+    EXPECT_THAT(one, IsOk());
+    EXPECT_THAT(two, IsOk());
+    EXPECT_THAT(DirectoryLock::Acquire(directory.path()),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("is being read")));
+  }
+  EXPECT_THAT(DirectoryLock::Acquire(directory.path()), IsOk());
+}
+
 TEST(DirectoryLockTest, NeedsADirectory) {
   const TempDirectory directory;
   EXPECT_THAT(DirectoryLock::Acquire(directory.Path("missing")),

@@ -1,6 +1,7 @@
 // What can be seen of stored state without the program that wrote it.
 #include "mayfly/state/inspect.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -98,9 +99,13 @@ TEST_P(InspectTest, CountsWhatLivesAndWhatHasExpired) {
   EXPECT_EQ(State("list", later).expired_entries, 2u);
   EXPECT_EQ(State("value", later).live_entries, 1u);
   EXPECT_EQ(State("value", later).expired_entries, 1u);
-  // Key and value of `old`; both keys have as many bytes.
+  // Key, timestamp and value of `old`; both keys have as many bytes.
   EXPECT_EQ(State("value", later).bytes, 2u * (3 + 8 + 1));
-  EXPECT_EQ(State("value", later).expired_bytes, 3u + 1u);
+  EXPECT_EQ(State("value", later).expired_bytes, 3u + 8 + 1);
+  EXPECT_EQ(State("map", later).bytes, 2u * (1 + 3 + 2 + 8 + 2));
+  EXPECT_EQ(State("map", later).expired_bytes, 1u + 3 + 2 + 8 + 2);
+  EXPECT_EQ(State("list", later).bytes, 2u * (3 + 12 + 1 + 12 + 2));
+  EXPECT_EQ(State("list", later).expired_bytes, 3u + 12 + 1 + 12 + 2);
   EXPECT_EQ(State("plain", later).live_entries, 2u);
   // A time before the commit's is none.
   EXPECT_EQ(State("value", {.processing_now_ms = 0}).live_entries, 2u);
@@ -110,7 +115,10 @@ TEST_P(InspectTest, TellsWhatWillExpireWhen) {
   using std::chrono::milliseconds;
   const InspectedState value = State(
       "value", {.expired_in = {milliseconds(0), milliseconds(1'000'000)}});
-  EXPECT_THAT(value.expired_in, ElementsAre(0u, 8u));
+  EXPECT_THAT(value.expired_in, ElementsAre(0u, value.bytes));
+  const InspectedState list =
+      State("list", {.expired_in = {milliseconds(1'000'000)}});
+  EXPECT_THAT(list.expired_in, ElementsAre(list.bytes));
   EXPECT_THAT(State("plain", {.expired_in = {milliseconds(0)}}).expired_in,
               IsEmpty());
 }
@@ -122,6 +130,7 @@ TEST_P(InspectTest, FindsTheEntriesOfAKey) {
   EXPECT_EQ(map->front().map_key, "mk");
   EXPECT_EQ(map->front().value, "mv");
   EXPECT_EQ(map->front().timestamp_ms, 1000);
+  EXPECT_EQ(map->front().expires_ms, 1100);
   EXPECT_TRUE(map->front().expired);
   const auto list = InspectKey(directory(), "list", "new", later);
   ASSERT_THAT(list, IsOkAndHolds(SizeIs(2)));
@@ -130,10 +139,39 @@ TEST_P(InspectTest, FindsTheEntriesOfAKey) {
   const auto plain = InspectKey(directory(), "plain", "old");
   ASSERT_THAT(plain, IsOkAndHolds(SizeIs(1)));
   EXPECT_EQ(plain->front().timestamp_ms, std::nullopt);
+  EXPECT_EQ(plain->front().expires_ms, std::nullopt);
   EXPECT_THAT(InspectKey(directory(), "map", "none"), IsOkAndHolds(IsEmpty()));
   EXPECT_THAT(
       InspectKey(directory(), "none", "old"),
       StatusIs(absl::StatusCode::kNotFound, HasSubstr("no state 'none'")));
+}
+
+// The key of a list is there as long as any element is.
+TEST_P(InspectTest, TheKeyOfAListGoesWithItsNewestElement) {
+  using std::chrono::milliseconds;
+  shard_->SetCurrentKey("key");
+  auto& list = shard_.Get(Describe<List>("three", Kept()));
+  Must(list.Add("a", milliseconds(120)));
+  Must(list.Add("b", milliseconds(140)));
+  Must(list.Add("c", milliseconds(130)));
+  shard_.Commit();
+  Must(shard_->Checkpoint(files_.Path("later")).status());
+  const auto expired_bytes = [&](TimestampMs now_ms) {
+    const InspectedShard shard =
+        InspectShard(files_.Path("later"), {.processing_now_ms = now_ms})
+            .value();
+    return std::ranges::find(shard.states, "three", &InspectedState::name)
+        ->expired_bytes;
+  };
+  EXPECT_EQ(expired_bytes(1060 + 119), 0u);
+  EXPECT_EQ(expired_bytes(1060 + 120), 13u);
+  EXPECT_EQ(expired_bytes(1060 + 130), 26u);
+  EXPECT_EQ(expired_bytes(1060 + 140), 39u + 3);
+  const auto entries = InspectKey(files_.Path("later"), "three", "key");
+  ASSERT_THAT(entries, IsOkAndHolds(SizeIs(3)));
+  // A life of its own is stored as a time ahead.
+  EXPECT_EQ((*entries)[1].timestamp_ms, 1060 + 40);
+  EXPECT_EQ((*entries)[1].expires_ms, 1060 + 140);
 }
 
 TEST_P(InspectTest, ASavepointShowsTheSame) {

@@ -67,6 +67,24 @@ TEST_P(StatisticsTest, CountsLiveAndExpiredEntriesOfEachState) {
   EXPECT_EQ(Of("plain").bytes, 2u * (3 + 1));
 }
 
+TEST_P(StatisticsTest, WhenAllHasExpiredAllBytesAreExpired) {
+  const StateTtlConfig kept =
+      TtlBuilder(100).DisableCleanupInBackground().Build().value();
+  auto& value = shard_.Get(Describe<Value>("value", kept));
+  auto& list = shard_.Get(Describe<List>("list", kept));
+  auto& map = shard_.Get(Describe<Map>("map", kept));
+  shard_->SetCurrentKey("key");
+  Must(value.Update("v"));
+  Must(list.AddAll({"a", "b"}));
+  Must(map.Put("k", "v"));
+  shard_.Commit();
+  shard_.clock().SetMs(100);
+  for (const char* const state : {"value", "list", "map"}) {
+    EXPECT_GT(Of(state).bytes, 0u) << state;
+    EXPECT_EQ(Of(state).expired_bytes, Of(state).bytes) << state;
+  }
+}
+
 TEST_P(StatisticsTest, AnEmptyStateHoldsNothing) {
   shard_.Get(Describe<Value>("value", Ttl(100)));
   EXPECT_EQ(Of("value").live_entries, 0u);

@@ -44,15 +44,19 @@ struct InspectedState {
   std::uint64_t expired_entries = 0;
   // Keys of which the value cannot be read.
   std::uint64_t unreadable = 0;
-  // Of keys and values, uncompressed, and the part of it that has expired.
+  // Of keys and values as they are stored, with timestamps and framing, before
+  // compression; and what of it has expired. The key of a list goes with its
+  // newest element.
   std::uint64_t bytes = 0;
   std::uint64_t expired_bytes = 0;
-  // Last access of the oldest and the newest entry; nullopt without TTL or
-  // entries.
+  // The timestamps of the oldest and the newest entry; nullopt without TTL or
+  // entries. A timestamp is the time of last access; of a write with a TTL of
+  // its own, the one under which the entry expires as it was told to, which may
+  // be in the future.
   std::optional<TimestampMs> oldest_ms;
   std::optional<TimestampMs> newest_ms;
-  // Bytes that will have expired, for each of InspectOptions::expired_in: an
-  // estimate between the two.
+  // What of `bytes` will have expired, for each of InspectOptions::expired_in:
+  // an estimate unless it is nothing or all.
   std::vector<std::uint64_t> expired_in;
 };
 
@@ -62,6 +66,7 @@ struct InspectedShard {
   std::string backend;
   std::uint64_t commit = 0;
   TimestampMs processing_clock_ms = 0;
+  // 0 if there has been no event time.
   TimestampMs event_clock_ms = 0;
   // Opaque: of whoever committed.
   std::string position;
@@ -69,17 +74,24 @@ struct InspectedShard {
 };
 
 // Counts everything, which reads everything.
-// Errors: kNotFound, kFailedPrecondition and kDataLoss for what is not a
-// committed shard, as RestoreShard(); kUnavailable as the disk has it, and if a
-// job at work takes away a file that is being read: try again, or inspect a
-// checkpoint.
+// Errors: kNotFound, kInvalidArgument, kFailedPrecondition and kDataLoss for
+// what is not a committed shard, as RestoreShard(); kUnavailable as the disk
+// has it, and if a job at work takes away a file that is being read: try again,
+// or inspect a checkpoint.
 absl::StatusOr<InspectedShard> InspectShard(const std::string& path,
                                             const InspectOptions& options = {});
 
+// The same without the states, which takes next to nothing: what the shard is,
+// and where its last commit stands.
+// Errors: as above.
+absl::StatusOr<InspectedShard> InspectCommit(const std::string& path);
+
 struct InspectedEntry {
   std::string map_key;  // Serialised; of maps only.
-  // nullopt without TTL.
+  // As InspectedState has it; nullopt without TTL.
   std::optional<TimestampMs> timestamp_ms;
+  // When its TTL ends; kNeverExpires if never, nullopt without TTL.
+  std::optional<TimestampMs> expires_ms;
   bool expired = false;
   std::string value;  // Serialised.
 };

@@ -29,14 +29,16 @@ struct TransferOptions {
   Durability durability = Durability::kProcess;
 };
 
-// Writes the state of a shard, as of its last commit, into one file that either
-// backend can be restored from. `shard_directory` is one that nobody writes to:
-// a checkpoint, or what a process that is gone has left. States with
-// CleanupFullSnapshot() go without what had expired at that commit. The file is
-// not there until it is whole.
-// Errors: kNotFound, kFailedPrecondition and kDataLoss for the directory;
-// kCancelled; kResourceExhausted for a full disk; kPermissionDenied and
-// kUnavailable as the disk has it. An error leaves no file.
+// Writes the state of a shard, as of its last commit, into one new file that
+// either backend can be restored from. `shard_directory` is one that nobody
+// writes to: a checkpoint, or what a process that is gone has left. Of a shard
+// that is open, take a KeyedStateBackend::Checkpoint() and write that. States
+// with CleanupFullSnapshot() go without what had expired at that commit. The
+// file is not there until it is whole.
+// Errors: kFailedPrecondition if the file is there already, or a backend has
+// the directory open; kNotFound, kFailedPrecondition and kDataLoss for the
+// directory; kCancelled; kResourceExhausted for a full disk; kPermissionDenied
+// and kUnavailable as the disk has it. An error leaves no file.
 absl::StatusOr<TransferProgress> WriteSavepoint(
     const std::string& shard_directory, const std::string& file,
     const TransferOptions& options = {});
@@ -52,7 +54,7 @@ struct RestorePlan {
   int shards = 1;
 
   // What KeyedStateBackend::committed_position() will be; nullopt: that of the
-  // source, if it is a single one.
+  // sources, which must all have the same.
   std::optional<std::string> position = std::nullopt;
 
   // What is expired now is left out; null is SystemClock(). States in event
@@ -64,9 +66,11 @@ struct RestorePlan {
 // the state of the sources. Each state keeps its timestamps and the TTL that is
 // recorded for it. The directory is not there until it is whole; a restore that
 // was killed is begun anew by the next.
-// Errors: kInvalidArgument for the plan; kFailedPrecondition if the directory
-// is not empty or the sources do not fit together, naming the state; kDataLoss
-// for a damaged source, and as WriteSavepoint(). An error leaves no directory.
+// Errors: kInvalidArgument for the plan, and for a source that is another kind
+// of file; kFailedPrecondition if the directory
+// is not empty, a source is open or the sources do not fit together, naming
+// what differs; kDataLoss for a damaged source, and as WriteSavepoint(). An
+// error leaves no directory.
 absl::StatusOr<TransferProgress> RestoreShard(
     const RestorePlan& plan, const BackendOptions& target,
     const TransferOptions& options = {});

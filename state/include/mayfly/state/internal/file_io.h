@@ -41,7 +41,8 @@ absl::Status RemoveAll(const std::string& path);
 // Errors: as FileError(); kInvalidArgument if a file is in the way.
 absl::Status MakeDirectory(const std::string& path);
 
-// Holds a directory for one process; another one that asks is refused.
+// Holds a directory for one process, or for those that only read it; whoever
+// asks for it otherwise is refused.
 // Threads: one.  Lifetime: the lock goes with the object, or with the process
 // however it ends.
 class DirectoryLock {
@@ -49,6 +50,12 @@ class DirectoryLock {
   // Errors: kFailedPrecondition naming the directory and the process that
   // holds it; as FileError().
   static absl::StatusOr<DirectoryLock> Acquire(const std::string& directory);
+
+  // For reading: changes nothing, and holds nothing of a directory that nobody
+  // has ever held, such as a checkpoint.
+  // Errors: as above.
+  static absl::StatusOr<DirectoryLock> AcquireForReading(
+      const std::string& directory);
 
   DirectoryLock() = default;
   DirectoryLock(DirectoryLock&& other) noexcept;
