@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<CapturedShard>> Capture::Take() {
         return shard.position.input_bytes() == first.input_bytes() &&
                shard.position.input_lines() == first.input_lines();
       })) {
-    return absl::InternalError(
+    return absl::FailedPreconditionError(
         "the shards do not stand at the same place of the input: after a "
         "crash some have to catch up with others first; let the job run on, "
         "and ask again");

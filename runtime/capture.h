@@ -41,8 +41,8 @@ class Capture {
   bool complete() const;
 
   // All shards, in their order. Call it when all are there.
-  // Errors: the first of a shard, naming it; kInternal if they do not stand at
-  // the same place of the input.
+  // Errors: the first of a shard, naming it; kFailedPrecondition if they do not
+  // stand at the same place of the input.
   absl::StatusOr<std::vector<CapturedShard>> Take();
 
  private:

@@ -12,7 +12,6 @@
 namespace mayfly::runtime_internal {
 namespace {
 
-constexpr char kRecordFile[] = "/JOB.mayfly";
 constexpr char kCaptures[] = "/captures";
 constexpr char kShardPrefix[] = "shard-";
 
@@ -50,7 +49,9 @@ absl::Status Damaged(const std::string& path, const char* what) {
                    "; give a new directory to start anew"));
 }
 
-std::string RecordPath(const std::string& path) { return path + kRecordFile; }
+std::string RecordPath(const std::string& path) {
+  return absl::StrCat(path, "/", kJobRecordFile);
+}
 
 }  // namespace
 

@@ -15,6 +15,9 @@
 
 namespace mayfly::runtime_internal {
 
+// What the directory says of its job.
+inline constexpr char kJobRecordFile[] = "JOB.mayfly";
+
 // Threads: one, const methods any.  Lifetime: holds the directory's lock.
 class JobDirectory {
  public:

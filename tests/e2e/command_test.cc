@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "mayfly/testing/temp_directory.h"
 #include "nlohmann/json.hpp"
 #include "tests/e2e/demo_job.h"
 
@@ -16,9 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 class CommandTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -65,10 +69,17 @@ TEST_P(CommandTest, InspectFindsAKeyInItsShard) {
   const json read = json::parse(Out(
       {"inspect", job_.state_path(), "--state=recent", "--key=DTW", "--json"}));
   ASSERT_FALSE(read["entries"].empty());
-  EXPECT_EQ(read["entries"][0]["expired"], false);
+  const json& entry = read["entries"][0];
+  EXPECT_EQ(entry["expired"], false);
+  EXPECT_EQ(entry["expires_ms"].get<std::int64_t>(),
+            entry["timestamp_ms"].get<std::int64_t>() + 10'800'000);
+  // All of them are in one shard, which says so.
+  const std::string shard = entry["shard"];
+  EXPECT_THAT(shard, AnyOf(job_.shard_path(0), job_.shard_path(1)));
   EXPECT_THAT(
       Out({"inspect", job_.state_path(), "--state=recent", "--key-hex=445457"}),
-      HasSubstr("last accessed 2001-03-31T"));
+      AllOf(StartsWith(shard + ":\n"), HasSubstr("stamped 2001-03-31T"),
+            HasSubstr(", expires 2001-")));
   EXPECT_THAT(
       Out({"inspect", job_.state_path(), "--state=recent", "--key=nowhere"}),
       HasSubstr("nothing is stored"));
@@ -93,6 +104,82 @@ TEST_P(CommandTest, SavepointAndRestoreMoveAShard) {
               before["states"][i]["live_entries"]);
     EXPECT_EQ(after["states"][i]["expired_entries"], 0);
   }
+}
+
+// What the job itself would have written, and restores.
+TEST_P(CommandTest, ASavepointOfAStoppedJobIsRestoredByTheJob) {
+  const std::string savepoints = job_.Path("savepoints");
+  EXPECT_THAT(Out({"savepoint", job_.state_path(), savepoints}),
+              HasSubstr(savepoints + "/savepoint-00001: "));
+  EXPECT_THAT(Out({"savepoint", job_.state_path(), savepoints}),
+              HasSubstr(savepoints + "/savepoint-00002: "));
+  EXPECT_THAT(Out({"verify", savepoints}), HasSubstr("savepoint-00002: good"));
+  DemoJob other({.backend = GetParam() == "heap" ? "rocksdb" : "heap",
+                 .shards = 2,
+                 .more = {"--restore-from=" + savepoints}});
+  const ProcessResult restored = other.Run();
+  EXPECT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_THAT(restored.err,
+              HasSubstr("is restored from " + savepoints + "/savepoint-00002"));
+  // What it held is live, and nothing of the input was left to do.
+  const auto live = [](const std::string& state) {
+    std::int64_t entries = 0;
+    const json read = json::parse(Out({"inspect", state, "--json"}));
+    for (const json& shard : read["shards"]) {
+      entries += shard["states"][0]["live_entries"].get<std::int64_t>();
+    }
+    return entries;
+  };
+  EXPECT_EQ(live(other.state_path()), live(job_.state_path()));
+  EXPECT_EQ(other.OutputBytes(), 0u);
+}
+
+TEST_P(CommandTest, ASavepointOfAJobNeedsAllShardsAtOnePlace) {
+  const std::string savepoints = job_.Path("savepoints");
+  // As after a kill: one shard is as it was when another job was younger.
+  DemoJob younger({.backend = GetParam(), .shards = 2, .input = "/dev/null"});
+  ASSERT_EQ(younger.Run().exit_code, 0);
+  fs::remove_all(job_.shard_path(1));
+  fs::copy(younger.shard_path(1), job_.shard_path(1),
+           fs::copy_options::recursive);
+  const ProcessResult result =
+      Run({"savepoint", job_.state_path(), savepoints});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("same place of the input"));
+  EXPECT_FALSE(fs::exists(savepoints));
+}
+
+TEST_P(CommandTest, WhoIsGivenTheWholeJobSaysWhereItsShardsAre) {
+  const std::string savepoints = job_.Path("savepoints");
+  Out({"savepoint", job_.state_path(), savepoints});
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{
+           {"restore", job_.state_path(), "--to=" + job_.Path("to")},
+           {"restore", savepoints, "--to=" + job_.Path("to")},
+           {"savepoint", savepoints, job_.Path("file")}}) {
+    const ProcessResult result = Run(command);
+    EXPECT_EQ(result.exit_code, 1) << ::testing::PrintToString(command);
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr("/shard-00000"), HasSubstr("/shard-00001")));
+  }
+}
+
+// The shards of a job stand at positions of their own.
+TEST_P(CommandTest, ARestoreFromSeveralShardsAsksForThePosition) {
+  const std::string to = job_.Path("restored");
+  std::vector<std::string> command = {"restore", job_.shard_path(0),
+                                      job_.shard_path(1), "--to=" + to};
+  const ProcessResult asks = Run(command);
+  EXPECT_EQ(asks.exit_code, 1);
+  EXPECT_THAT(asks.err, HasSubstr("another position"));
+  EXPECT_FALSE(fs::exists(to));
+  command.push_back("--position-hex=6869");
+  EXPECT_THAT(Out(command), HasSubstr("position 0x6869"));
+  fs::remove_all(to);
+  command.back() = "--no-position";
+  EXPECT_THAT(Out(command), HasSubstr("position none"));
+  const json read = json::parse(Out({"inspect", to, "--json"}));
+  EXPECT_EQ(read["shards"][0]["position_hex"], "");
 }
 
 TEST_P(CommandTest, CompactHasWhatHasExpiredLeave) {
@@ -144,6 +231,49 @@ TEST_P(CommandTest, VerifyComparesASavepointOfAJobWithItsManifest) {
   EXPECT_THAT(result.out, HasSubstr(second + "' is missing"));
 }
 
+// The state of a loop without a job, and without event time.
+class LoopTest : public ::testing::Test {
+ protected:
+  LoopTest() {
+    EXPECT_EQ(
+        RunProcess({MAYFLY_TALLY, "count", state_, file_}, "a\nb\n").exit_code,
+        0);
+  }
+
+  static ProcessResult Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), MAYFLY_COMMAND);
+    return RunProcess(arguments);
+  }
+
+  const TempDirectory directory_;
+  const std::string state_ = directory_.Path("state");
+  const std::string file_ = directory_.Path("savepoint");
+};
+
+TEST_F(LoopTest, HasNoEventTime) {
+  EXPECT_THAT(Run({"inspect", state_}).out, HasSubstr(", no event time\n"));
+  const json read = json::parse(Run({"inspect", state_, "--json"}).out);
+  EXPECT_TRUE(read["shards"][0]["event_clock_ms"].is_null());
+}
+
+TEST_F(LoopTest, ASavepointKeepsThePositionAndOverwritesNothing) {
+  const ProcessResult again = Run({"savepoint", state_, file_});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, AllOf(HasSubstr(file_), HasSubstr("there already")));
+  const std::string restored = directory_.Path("restored");
+  // "2", the lines that it has counted.
+  EXPECT_THAT(Run({"restore", file_, "--to=" + restored}).out,
+              HasSubstr("position 0x32"));
+}
+
+TEST_F(LoopTest, AnotherFileIsNoSavepointRatherThanADamagedOne) {
+  WriteFileOrDie(file_, "the notes of last week");
+  const ProcessResult result =
+      Run({"restore", file_, "--to=" + directory_.Path("restored")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("is no savepoint"));
+}
+
 TEST(CommandUsageTest, WrongUsageSaysWhatWouldBeRight) {
   const auto run = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), MAYFLY_COMMAND);
@@ -162,6 +292,8 @@ TEST(CommandUsageTest, WrongUsageSaysWhatWouldBeRight) {
            {"savepoint", "a"},
            {"restore", "a"},
            {"restore", "a", "--to=b", "--backend=tape"},
+           {"restore", "a", "--to=b", "--position-hex=abc"},
+           {"restore", "a", "--to=b", "--position-hex=ab", "--no-position"},
            {"restore", "a", "--to=b", "--shard=many"}}) {
     const ProcessResult result = run(wrong);
     EXPECT_EQ(result.exit_code, 2) << ::testing::PrintToString(wrong);

@@ -5,12 +5,14 @@
 #include <iostream>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "mayfly/report.h"
 #include "mayfly/runtime/stored_checkpoint.h"
+#include "mayfly/runtime/stored_job.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/shards.h"
 #include "mayfly/state/inspect.h"
@@ -33,14 +35,15 @@ InspectOptions OptionsFor(const InspectArguments& arguments) {
 
 absl::Status InspectOneKey(const InspectArguments& arguments,
                            const std::vector<std::string>& shards) {
-  std::vector<InspectedEntry> entries;
+  std::vector<FoundEntries> found;
   for (const std::string& shard : shards) {
-    MAYFLY_ASSIGN_OR_RETURN(std::vector<InspectedEntry> found,
+    FoundEntries& in_shard = found.emplace_back();
+    in_shard.shard = shard;
+    MAYFLY_ASSIGN_OR_RETURN(in_shard.entries,
                             InspectKey(shard, arguments.state, arguments.key,
                                        OptionsFor(arguments)));
-    std::ranges::move(found, std::back_inserter(entries));
   }
-  std::cout << (arguments.json ? JsonOf(entries) : TextOf(entries));
+  std::cout << (arguments.json ? JsonOf(found) : TextOf(found));
   return absl::OkStatus();
 }
 
@@ -70,6 +73,13 @@ void PrintResult(const TransferProgress& progress, const std::string& to) {
   std::cout << absl::StrFormat("%s: %d keys read, %d bytes, %d expired\n", to,
                                progress.keys_done, progress.bytes_done,
                                progress.keys_expired);
+}
+
+absl::Status SavepointOfJob(const std::string& path, const std::string& to) {
+  MAYFLY_ASSIGN_OR_RETURN(const WrittenSavepoint written,
+                          WriteJobSavepoint(path, to));
+  std::cout << written.path << ": " << written.bytes << " bytes\n";
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -130,29 +140,41 @@ absl::Status Compact(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Savepoint(const std::string& path, const std::string& file) {
+absl::Status Savepoint(const std::string& path, const std::string& to) {
+  if (IsJobDirectory(path)) return SavepointOfJob(path, to);
+  MAYFLY_RETURN_IF_ERROR(CheckIsOneShard(path));
   MAYFLY_ASSIGN_OR_RETURN(const TransferProgress progress,
-                          WriteSavepoint(path, file,
+                          WriteSavepoint(path, to,
                                          {.on_progress = ProgressLine(),
                                           .durability = Durability::kMachine}));
-  PrintResult(progress, file);
+  PrintResult(progress, to);
   return absl::OkStatus();
 }
 
-absl::Status Restore(const std::vector<std::string>& sources,
-                     const std::string& directory, BackendKind backend,
-                     int shard, int shards) {
-  RestorePlan plan{.sources = sources, .shard = shard, .shards = shards};
-  // Who restores parts of several shards has a position of their own.
-  if (sources.size() > 1) plan.position = "";
+absl::Status Restore(const RestoreArguments& arguments) {
+  for (const std::string& source : arguments.sources) {
+    MAYFLY_RETURN_IF_ERROR(CheckIsOneShard(source));
+  }
+  const RestorePlan plan{.sources = arguments.sources,
+                         .shard = arguments.shard,
+                         .shards = arguments.shards,
+                         .position = arguments.position};
   BackendOptions target;
-  target.kind = backend;
-  target.directory = directory;
+  target.kind = arguments.backend;
+  target.directory = arguments.directory;
   MAYFLY_ASSIGN_OR_RETURN(const TransferProgress progress,
                           RestoreShard(plan, target,
                                        {.on_progress = ProgressLine(),
                                         .durability = Durability::kMachine}));
-  PrintResult(progress, directory);
+  PrintResult(progress, target.directory);
+  MAYFLY_ASSIGN_OR_RETURN(const InspectedShard restored,
+                          InspectCommit(target.directory));
+  std::cout << target.directory << ": position "
+            << (restored.position.empty()
+                    ? "none"
+                    : absl::StrCat("0x",
+                                   absl::BytesToHexString(restored.position)))
+            << "\n";
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 // went wrong.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,21 @@ absl::Status Verify(const std::string& path, bool json);
 
 absl::Status Compact(const std::string& path);
 
-// Of the one shard in `path`.
-absl::Status Savepoint(const std::string& path, const std::string& file);
+// Of the one shard in `path`, into the file `to`; or of the job with this state
+// directory, into the directory of savepoints `to`.
+absl::Status Savepoint(const std::string& path, const std::string& to);
 
-absl::Status Restore(const std::vector<std::string>& sources,
-                     const std::string& directory, BackendKind backend,
-                     int shard, int shards);
+struct RestoreArguments {
+  std::vector<std::string> sources;
+  // To be filled.
+  std::string directory;
+  BackendKind backend = BackendKind::kRocksdb;
+  int shard = 0;
+  int shards = 1;
+  // nullopt: that of the sources.
+  std::optional<std::string> position;
+};
+
+absl::Status Restore(const RestoreArguments& arguments);
 
 }  // namespace mayfly::tool

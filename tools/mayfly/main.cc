@@ -27,11 +27,15 @@ constexpr char kUsage[] = R"(usage: mayfly COMMAND ARGUMENTS
   compact PATH
       rewrites the databases of a job that is stopped, so that what has expired
       leaves the disk
-  savepoint DIRECTORY FILE
-      writes the state of one shard into a file for either backend
+  savepoint JOB SAVEPOINTS
+      writes the next savepoint of a job that is stopped: JOB is its state
+      directory, SAVEPOINTS where its savepoints are; the job itself restores it
+  savepoint SHARD FILE
+      writes the state of one shard into a new file for either backend
   restore SOURCE... --to=DIRECTORY [--backend=rocksdb|heap]
-               [--shard=N --shards=N]
-      fills a shard's directory from savepoint files and shards' directories
+               [--shard=N --shards=N] [--position-hex=HEX | --no-position]
+      fills a shard's directory from savepoint files and shards' directories;
+      its position is theirs, if it is the same for all of them, or as given
 
 PATH is the state directory of a job, a checkpoint, a savepoint, a directory of
 these (the newest is taken), the directory of one shard, or a savepoint file.
@@ -62,6 +66,8 @@ cxxopts::Options Flags() {
   add("backend", "", cxxopts::value<std::string>()->default_value("rocksdb"));
   add("shard", "", cxxopts::value<int>()->default_value("0"));
   add("shards", "", cxxopts::value<int>()->default_value("1"));
+  add("position-hex", "", cxxopts::value<std::string>());
+  add("no-position", "");
   add("help", "");
   add("arguments", "", cxxopts::value<std::vector<std::string>>());
   options.parse_positional("arguments");
@@ -91,12 +97,13 @@ BackendKind BackendOf(const std::string& name) {
   throw UsageError("--backend=" + name + ": give rocksdb or heap");
 }
 
-std::string BytesOfHex(const std::string& hex) {
+std::string BytesOfHex(const std::string& flag, const std::string& hex) {
   const bool good =
       hex.size() % 2 == 0 &&
       hex.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-  if (!good)
-    throw UsageError("--key-hex=" + hex + ": give pairs of hex digits");
+  if (!good) {
+    throw UsageError("--" + flag + "=" + hex + ": give pairs of hex digits");
+  }
   return absl::HexStringToBytes(hex);
 }
 
@@ -110,13 +117,37 @@ absl::Status RunInspect(const cxxopts::ParseResult& given,
                              .json = given.count("json") > 0};
   if (given.count("key") > 0) arguments.key = given["key"].as<std::string>();
   if (given.count("key-hex") > 0) {
-    arguments.key = BytesOfHex(given["key-hex"].as<std::string>());
+    arguments.key = BytesOfHex("key-hex", given["key-hex"].as<std::string>());
   }
   arguments.by_key = given.count("key") + given.count("key-hex") > 0;
   if (arguments.by_key && arguments.state.empty()) {
     throw UsageError("--key needs --state");
   }
   return Inspect(arguments);
+}
+
+absl::Status RunRestore(const cxxopts::ParseResult& given,
+                        const std::vector<std::string>& sources) {
+  Allow(given,
+        {"to", "backend", "shard", "shards", "position-hex", "no-position"});
+  if (sources.empty() || given.count("to") == 0) {
+    throw UsageError("restore takes one SOURCE or more, and --to=DIRECTORY");
+  }
+  if (given.count("position-hex") + given.count("no-position") > 1) {
+    throw UsageError("give --position-hex or --no-position, not both");
+  }
+  RestoreArguments arguments{
+      .sources = sources,
+      .directory = given["to"].as<std::string>(),
+      .backend = BackendOf(given["backend"].as<std::string>()),
+      .shard = given["shard"].as<int>(),
+      .shards = given["shards"].as<int>()};
+  if (given.count("no-position") > 0) arguments.position = "";
+  if (given.count("position-hex") > 0) {
+    arguments.position =
+        BytesOfHex("position-hex", given["position-hex"].as<std::string>());
+  }
+  return Restore(arguments);
 }
 
 absl::Status RunCommand(const std::string& command,
@@ -135,18 +166,10 @@ absl::Status RunCommand(const std::string& command,
   }
   if (command == "savepoint") {
     Allow(given, {});
-    Expect(arguments, 2, "a DIRECTORY and a FILE");
+    Expect(arguments, 2, "a JOB and SAVEPOINTS, or a SHARD and a FILE");
     return Savepoint(arguments[0], arguments[1]);
   }
-  if (command == "restore") {
-    Allow(given, {"to", "backend", "shard", "shards"});
-    if (arguments.empty() || given.count("to") == 0) {
-      throw UsageError("restore takes one SOURCE or more, and --to=DIRECTORY");
-    }
-    return Restore(arguments, given["to"].as<std::string>(),
-                   BackendOf(given["backend"].as<std::string>()),
-                   given["shard"].as<int>(), given["shards"].as<int>());
-  }
+  if (command == "restore") return RunRestore(given, arguments);
   throw UsageError("there is no command '" + command + "'; try --help");
 }
 

@@ -49,7 +49,33 @@ std::string TtlText(const InspectedState& state) {
           : "");
 }
 
-std::string StateText(const InspectedState& state,
+std::string EventTimeText(const InspectedShard& shard) {
+  return shard.event_clock_ms == 0
+             ? "no event time"
+             : absl::StrCat("event time ", TimeText(shard.event_clock_ms));
+}
+
+// The clock by which the entries of a state were stamped.
+TimestampMs ClockOf(const InspectedShard& shard, const InspectedState& state) {
+  return state.time_characteristic == TimeCharacteristic::kEventTime
+             ? shard.event_clock_ms
+             : shard.processing_clock_ms;
+}
+
+std::string StampsText(const InspectedState& state, TimestampMs clock_ms) {
+  if (!state.oldest_ms) return "";
+  std::string text =
+      absl::StrCat("    stamped from ", TimeText(*state.oldest_ms), " to ",
+                   TimeText(*state.newest_ms), "\n");
+  if (*state.newest_ms > clock_ms) {
+    absl::StrAppend(&text,
+                    "      (later than the commit: writes with a TTL of their "
+                    "own, or a clock that was ahead)\n");
+  }
+  return text;
+}
+
+std::string StateText(const InspectedState& state, TimestampMs clock_ms,
                       const InspectOptions& options) {
   std::string text = absl::StrFormat(
       "  %s: %s, key %s, %svalue %s, TTL %s\n", state.name, state.kind,
@@ -66,17 +92,27 @@ std::string StateText(const InspectedState& state,
     absl::StrAppendFormat(&text, "    %d keys CANNOT BE READ\n",
                           state.unreadable);
   }
-  if (state.oldest_ms) {
-    absl::StrAppend(&text, "    last accessed from ",
-                    TimeText(*state.oldest_ms), " to ",
-                    TimeText(*state.newest_ms), "\n");
-  }
+  absl::StrAppend(&text, StampsText(state, clock_ms));
   for (std::size_t i = 0; i < state.expired_in.size(); ++i) {
     absl::StrAppend(&text, "    ", state.expired_in[i],
                     " bytes will have expired in ",
                     DurationText(options.expired_in[i].count()), "\n");
   }
   return text;
+}
+
+std::string EntryText(const InspectedEntry& entry) {
+  std::string text = "  ";
+  if (!entry.map_key.empty()) {
+    absl::StrAppend(&text, Readable(entry.map_key), ": ");
+  }
+  absl::StrAppend(&text, Readable(entry.value));
+  if (entry.timestamp_ms) {
+    absl::StrAppend(&text, "  stamped ", TimeText(*entry.timestamp_ms),
+                    ", expires ", TimeText(*entry.expires_ms),
+                    entry.expired ? ", expired" : "");
+  }
+  return text + "\n";
 }
 
 template <typename T>
@@ -117,30 +153,25 @@ std::string TextOf(const std::vector<InspectedShard>& shards,
                    const InspectOptions& options) {
   std::string text;
   for (const InspectedShard& shard : shards) {
-    absl::StrAppendFormat(&text, "%s: %s, commit %d at %s, event time %s\n",
-                          shard.path, shard.backend, shard.commit,
+    absl::StrAppendFormat(&text, "%s: %s, commit %d at %s, %s\n", shard.path,
+                          shard.backend, shard.commit,
                           TimeText(shard.processing_clock_ms),
-                          TimeText(shard.event_clock_ms));
+                          EventTimeText(shard));
     if (shard.states.empty()) absl::StrAppend(&text, "  no states\n");
     for (const InspectedState& state : shard.states) {
-      absl::StrAppend(&text, StateText(state, options));
+      absl::StrAppend(&text, StateText(state, ClockOf(shard, state), options));
     }
   }
   return text;
 }
 
-std::string TextOf(const std::vector<InspectedEntry>& entries) {
+std::string TextOf(const std::vector<FoundEntries>& found) {
   std::string text;
-  for (const InspectedEntry& entry : entries) {
-    if (!entry.map_key.empty()) {
-      absl::StrAppend(&text, Readable(entry.map_key), ": ");
+  for (const auto& [shard, entries] : found) {
+    if (!entries.empty()) absl::StrAppend(&text, shard, ":\n");
+    for (const InspectedEntry& entry : entries) {
+      absl::StrAppend(&text, EntryText(entry));
     }
-    absl::StrAppend(&text, Readable(entry.value));
-    if (entry.timestamp_ms) {
-      absl::StrAppend(&text, "  last accessed ", TimeText(*entry.timestamp_ms),
-                      entry.expired ? ", expired" : "");
-    }
-    absl::StrAppend(&text, "\n");
   }
   return text.empty() ? "nothing is stored under this key\n" : text;
 }
@@ -153,24 +184,30 @@ std::string JsonOf(const std::vector<InspectedShard>& shards,
     for (const InspectedState& state : shard.states) {
       states.push_back(ToJson(state, options));
     }
-    all.push_back({{"path", shard.path},
-                   {"backend", shard.backend},
-                   {"commit", shard.commit},
-                   {"processing_clock_ms", shard.processing_clock_ms},
-                   {"event_clock_ms", shard.event_clock_ms},
-                   {"position_hex", Hex(shard.position)},
-                   {"states", states}});
+    all.push_back(
+        {{"path", shard.path},
+         {"backend", shard.backend},
+         {"commit", shard.commit},
+         {"processing_clock_ms", shard.processing_clock_ms},
+         {"event_clock_ms",
+          shard.event_clock_ms == 0 ? json() : json(shard.event_clock_ms)},
+         {"position_hex", Hex(shard.position)},
+         {"states", states}});
   }
   return json{{"shards", all}}.dump(2) + "\n";
 }
 
-std::string JsonOf(const std::vector<InspectedEntry>& entries) {
+std::string JsonOf(const std::vector<FoundEntries>& found) {
   json all = json::array();
-  for (const InspectedEntry& entry : entries) {
-    all.push_back({{"map_key_hex", Hex(entry.map_key)},
-                   {"value_hex", Hex(entry.value)},
-                   {"timestamp_ms", OrNull(entry.timestamp_ms)},
-                   {"expired", entry.expired}});
+  for (const auto& [shard, entries] : found) {
+    for (const InspectedEntry& entry : entries) {
+      all.push_back({{"shard", shard},
+                     {"map_key_hex", Hex(entry.map_key)},
+                     {"value_hex", Hex(entry.value)},
+                     {"timestamp_ms", OrNull(entry.timestamp_ms)},
+                     {"expires_ms", OrNull(entry.expires_ms)},
+                     {"expired", entry.expired}});
+    }
   }
   return json{{"entries", all}}.dump(2) + "\n";
 }

@@ -8,14 +8,20 @@
 
 namespace mayfly::tool {
 
+// The entries of a key, and the shard that they are in.
+struct FoundEntries {
+  std::string shard;
+  std::vector<InspectedEntry> entries;
+};
+
 // A table a shard for people.
 std::string TextOf(const std::vector<InspectedShard>& shards,
                    const InspectOptions& options);
-std::string TextOf(const std::vector<InspectedEntry>& entries);
+std::string TextOf(const std::vector<FoundEntries>& found);
 
 // The same for programs; docs/command.md has the fields.
 std::string JsonOf(const std::vector<InspectedShard>& shards,
                    const InspectOptions& options);
-std::string JsonOf(const std::vector<InspectedEntry>& entries);
+std::string JsonOf(const std::vector<FoundEntries>& found);
 
 }  // namespace mayfly::tool

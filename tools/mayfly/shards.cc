@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "mayfly/runtime/stored_checkpoint.h"
 #include "mayfly/serde/status_macros.h"
 
@@ -61,6 +62,16 @@ absl::StatusOr<Stored> Find(const std::string& path) {
       "'", path,
       "' is no state: neither a shard's directory, a job's state directory, a "
       "checkpoint, a savepoint, nor a directory of these"));
+}
+
+absl::Status CheckIsOneShard(const std::string& path) {
+  MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(path));
+  if (stored.shards.front() == path) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", path, "' is not one shard, but holds the shards of a job: give one ",
+      "of ", absl::StrJoin(stored.shards, ", "),
+      "; a whole job is restored by the job itself, from '", stored.path,
+      "' if it is a checkpoint or a savepoint"));
 }
 
 }  // namespace mayfly::tool

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace mayfly::tool {
@@ -23,5 +24,9 @@ struct Stored {
 // savepoints.
 // Errors: kNotFound if it is none of these; kUnavailable if it cannot be read.
 absl::StatusOr<Stored> Find(const std::string& path);
+
+// Whether `path` is one shard, which is all that some commands take.
+// Errors: kInvalidArgument if it holds several, naming them; as Find().
+absl::Status CheckIsOneShard(const std::string& path);
 
 }  // namespace mayfly::tool

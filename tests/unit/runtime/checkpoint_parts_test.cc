@@ -57,7 +57,7 @@ TEST(CaptureTest, FailsIfTheShardsStandAtDifferentPlaces) {
   Capture capture("/captures/1", 2, [] {});
   capture.Add(0, At(7));
   capture.Add(1, At(8));
-  EXPECT_THAT(capture.Take(), StatusIs(absl::StatusCode::kInternal,
+  EXPECT_THAT(capture.Take(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                        HasSubstr("same place of the input")));
 }
 
