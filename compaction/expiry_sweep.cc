@@ -88,14 +88,15 @@ absl::Status ExpirySweep::RunSteps(const SweepOptions& options,
                                    SweepReport& report) {
   if (stopped_) return absl::OkStatus();
   MAYFLY_RETURN_IF_ERROR(FlushIfOld(options, now_ms, report));
-  const absl::Status status = RunPlan(options, purge, report);
-  // What a failed step has left undone does not keep what the others did.
+  absl::Status status = RunPlan(options, purge, report);
   const bool takes_files_away = report.files_dropped + report.compactions > 0;
   const bool took_files_away =
       std::exchange(took_files_away_, takes_files_away);
-  if (stopped_ || !(takes_files_away || took_files_away)) return status;
-  const absl::Status unlinked = UnlinkLeftFiles();
-  return status.ok() ? unlinked : status;
+  // What a failed step has left undone does not keep what the others did.
+  if (!stopped_ && (takes_files_away || took_files_away)) {
+    status.Update(UnlinkLeftFiles());
+  }
+  return status;
 }
 
 absl::Status ExpirySweep::RunPlan(const SweepOptions& options,
