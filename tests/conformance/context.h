@@ -50,8 +50,9 @@ class Subject {
   virtual std::size_t EntriesOf(const Batches& batches) const = 0;
 
   // Takes what the current key holds out of the state; the result adds it to
-  // whichever key is current then. Only kinds that merge have it.
-  virtual std::function<void()> TakeOut();
+  // the current key of a subject of the same context. Only kinds that merge
+  // have it.
+  virtual std::function<void(Subject& into)> TakeOut();
 };
 
 struct Context {

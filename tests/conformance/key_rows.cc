@@ -13,13 +13,11 @@ Rows MergeRows() {
                          Write{kE},
                          Use{"key", "expiredAndUpdated"},
                          Write{kE},
-                         Snap{},
                          At{120},
                          Use{"key", "expiredAndUpdated"},
                          Write{kU},
                          Use{"key", "unexpired"},
                          Write{kU},
-                         Snap{},
                          At{150},
                          Use{"key", "expiredAndUpdated"},
                          Write{kX},
@@ -27,7 +25,6 @@ Rows MergeRows() {
                          Write{kX},
                          Use{"key", "final"},
                          Write{kX},
-                         Snap{},
                          At{230}};
   const Merge merge{{"expired", "expiredAndUpdated", "unexpired", "unset"},
                     "final"};
@@ -40,9 +37,8 @@ Rows MergeRows() {
       {"Row016", Suite(), merged + Program{ReadsText{"41"}}, {"A"}},
       {"Row017",
        Suite(),
-       {Use{"key", "final"}, Write{kE}, Snap{},
-        Merge{{"unset", "never"}, "final"}, Reads{{kE}},
-        Merge{{"unset", "never"}, "empty"}, Reads{}},
+       {Use{"key", "final"}, Write{kE}, Merge{{"unset", "never"}, "final"},
+        Reads{{kE}}, Merge{{"unset", "never"}, "empty"}, Reads{}},
        {"LF", "LV", "A", "R"}},
   };
 }
@@ -51,19 +47,14 @@ Rows MergeRows() {
 Rows TwoRows(const Use& one, const Use& two, const std::string& empty,
              const std::string& first, const std::string& second,
              const std::string& third) {
-  const Program row19 = {two,     Write{kE},
-                         Snap{},  At{50},
-                         one,     Write{kE},
-                         two,     Write{kU},
-                         At{120}, Snap{},
-                         one,     Reads{{kE}},
-                         two,     Reads{{kU}, Batches{kE, kU}}};
-  const Program row20 =
-      row19 + Program{Snap{}, At{170}, two,     Write{kX}, At{230},
-                      Snap{}, one,     Reads{}, two,       Reads{{kX}}};
-  const Program row21 =
-      row20 + Program{At{300}, Snap{}, one, Reads{}, two, Reads{}};
-  return {{empty, Suite(), {one, Snap{}, Reads{}, two, Reads{}, Raw{kEmpty}}},
+  const Program row19 = {two,         Write{kE}, At{50},
+                         one,         Write{kE}, two,
+                         Write{kU},   At{120},   one,
+                         Reads{{kE}}, two,       Reads{{kU}, Batches{kE, kU}}};
+  const Program row20 = row19 + Program{At{170}, two, Write{kX},  At{230}, one,
+                                        Reads{}, two, Reads{{kX}}};
+  const Program row21 = row20 + Program{At{300}, one, Reads{}, two, Reads{}};
+  return {{empty, Suite(), {one, Reads{}, two, Reads{}, Raw{kEmpty}}},
           {first, Suite(), row19},
           {second, Suite(), row20},
           {third, Suite(), row21 + Program{Raw{kEmpty}}}};

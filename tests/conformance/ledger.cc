@@ -5,14 +5,26 @@
 #include <system_error>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/rows.h"
 
 namespace mayfly::conformance {
 namespace {
 
-const char kFilter[] = "unit/compaction/ttl_compaction_filter_test.cc";
-const char kTtlConfig[] = "unit/state/ttl_config_test.cc";
-const char kCommits[] = "unit/state/commit_in_parts_test.cc";
-const char kSavepoints[] = "unit/state/savepoint_test.cc";
+constexpr char kNoBackend[] = "it is tested alone, without a backend";
+constexpr char kBelow[] = "it is tested on column families, below a backend";
+constexpr char kMovesItself[] = "its test is about restarts and copies itself";
+constexpr char kOneCall[] = "it is about one call, or two in a row";
+
+constexpr Elsewhere kFilter{"unit/compaction/ttl_compaction_filter_test.cc",
+                            kNoBackend};
+constexpr Elsewhere kListDatabase{"unit/compaction/list_database_test.cc",
+                                  kBelow};
+constexpr Elsewhere kTtlConfig{"unit/state/ttl_config_test.cc", kNoBackend};
+constexpr Elsewhere kRegistration{"unit/state/registration_test.cc",
+                                  kMovesItself};
+constexpr Elsewhere kCommits{"unit/state/commit_in_parts_test.cc",
+                             kMovesItself};
+constexpr Elsewhere kSavepoints{"unit/state/savepoint_test.cc", kMovesItself};
 
 }  // namespace
 
@@ -29,35 +41,33 @@ const std::vector<CoveredRow>& CoveredRows() {
       {52, kFilter, {"Row52ExpiredListIsRemoved"}},
       {53, kFilter, {"Row53ListLosesItsExpiredHead"}},
       {54, kFilter, {"Row54BlobIndexIsKept"}},
-      {55,
-       "unit/compaction/list_database_test.cc",
-       {"Rows55And128OneCompactionDropsOldElements"}},
+      {55, kListDatabase, {"Rows55And128OneCompactionDropsOldElements"}},
       {57,
-       "unit/compaction/allocation_failure_test.cc",
+       {"unit/compaction/allocation_failure_test.cc", kNoBackend},
        {"KeepingAndRemovingTakeNoMemory"}},
       {58, kTtlConfig, {"Row58Defaults"}},
       {59, kTtlConfig, {"Row59BackgroundOffTurnsOffTheDefaults"}},
       {60, kTtlConfig, {"Row60EntriesPerAccessMustBePositive"}},
       {61, kTtlConfig, {"Row61DescriptorsHaveATtlOnlyIfItIsEnabled"}},
-      {67, "golden/format_test.cc", {"IsRead"}},
+      {67, {"golden/format_test.cc", kNoBackend}, {"IsRead"}},
       {78,
-       "unit/state/ttl_migration_cases_test.cc",
+       {"unit/state/ttl_migration_cases_test.cc", kMovesItself},
        {"CaseC58SwitchedOnNothingIsLostOrGarbled",
         "CaseC59SwitchedOffNoBytesStayAndNothingRevives",
         "CaseC59SwitchedOffAfterASavepoint"}},
-      {82, "unit/state/registration_test.cc", {"AnotherKeyTypeIsRefused"}},
+      {82, kRegistration, {"AnotherKeyTypeIsRefused"}},
       {84, kCommits, {"Row84CommitsUnderWayAtOnceCutListsOfTheirOwn"}},
       {85,
        kSavepoints,
        {"WhatHasExpiredIsNeverRestored", "ListsAreCutElementByElement"}},
       {88,
-       "unit/serde/state_key_test.cc",
+       {"unit/serde/state_key_test.cc", kNoBackend},
        {"DecodesToWhatWasEncoded", "DifferentPairsNeverShareBytesOrRanges"}},
       {92,
-       "unit/state/state_time_test.cc",
+       {"unit/state/state_time_test.cc", kOneCall},
        {"NothingExpiresHalfWayThroughAnOperation"}},
       {110,
-       "unit/state/list_state_test.cc",
+       {"unit/state/list_state_test.cc", kOneCall},
        {"Row110ContentsSurviveALateWalk"}},
       {121, kFilter, {"Row121ListLosesExpiredElementsAnywhere"}},
       {122,
@@ -67,16 +77,14 @@ const std::vector<CoveredRow>& CoveredRows() {
        kSavepoints,
        {"Rows122And123CaseC64CleanedSnapshotsHoldNothingExpired"}},
       {125,
-       "unit/state/registration_test.cc",
+       kRegistration,
        {"Row125AnotherTtlIsRefusedNamingBoth",
         "Row125AnotherTypeOrKindIsRefusedNamingBoth"}},
-      {126, "unit/state/registration_test.cc", {"Row126ItKeepsItsRecordedTtl"}},
+      {126, kRegistration, {"Row126ItKeepsItsRecordedTtl"}},
       {127,
-       "unit/state/purge_test.cc",
+       {"unit/state/purge_test.cc", kBelow},
        {"Row127ThePeriodReachesTheLiveColumnFamily"}},
-      {128,
-       "unit/compaction/list_database_test.cc",
-       {"Rows55And128OneCompactionDropsOldElements"}},
+      {128, kListDatabase, {"Rows55And128OneCompactionDropsOldElements"}},
       {132,
        kTtlConfig,
        {"Row132TtlMustBeAWholePositiveNumberOfMilliseconds",
@@ -87,10 +95,10 @@ const std::vector<CoveredRow>& CoveredRows() {
         "Row135UnreadableListIsKeptWholeAndCounted"}},
       {136, kFilter, {"Row136ValueOfTwoGibIsKeptUnread"}},
       {137,
-       "unit/compaction/value_database_test.cc",
+       {"unit/compaction/value_database_test.cc", kBelow},
        {"Row137OtherColumnFamiliesAreLeftAlone"}},
       {138,
-       "unit/compaction/resurrection_test.cc",
+       {"unit/compaction/resurrection_test.cc", kBelow},
        {"SnapshotLosesExpiredValuesButNeverSeesOlderOnes",
         "SnapshotKeepsTheLiveVersionUnderAnExpiredOne",
         "OpenIteratorIsNotDisturbed"}},
@@ -136,17 +144,35 @@ int RowNumberIn(std::string_view test_name) {
   return 0;
 }
 
-std::set<int> RowsTestedHere() {
-  std::set<int> numbers;
+std::vector<Exemption> Exemptions() {
+  std::vector<Exemption> all;
+  for (const Row& row : AllRows()) {
+    for (const NotCarried& exempt : row.not_carried) {
+      all.push_back(
+          {RowNumberIn(row.name), row.name, exempt.carriage, exempt.reason});
+    }
+  }
+  return all;
+}
+
+std::map<int, std::set<Carriage>> RowsTestedHere() {
+  std::map<int, std::set<Carriage>> rows;
   const ::testing::UnitTest& program = *::testing::UnitTest::GetInstance();
   for (int i = 0; i < program.total_test_suite_count(); ++i) {
     const ::testing::TestSuite& suite = *program.GetTestSuite(i);
     for (int j = 0; j < suite.total_test_count(); ++j) {
-      const int number = RowNumberIn(suite.GetTestInfo(j)->name());
-      if (number != 0) numbers.insert(number);
+      const std::string_view name = suite.GetTestInfo(j)->name();
+      const int number = RowNumberIn(name);
+      if (number == 0) continue;
+      std::set<Carriage>& carriages = rows[number];
+      for (const Carriage carriage : kCarriages) {
+        if (name.ends_with(std::string("_") + NameOf(carriage))) {
+          carriages.insert(carriage);
+        }
+      }
     }
   }
-  return numbers;
+  return rows;
 }
 
 }  // namespace mayfly::conformance

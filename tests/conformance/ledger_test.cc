@@ -22,7 +22,7 @@ TEST(LedgerTest, FindsTheNumberOfARow) {
 
 TEST(LedgerTest, EachRowIsAccountedForOnce) {
   std::map<int, int> times;
-  for (const int number : RowsTestedHere()) ++times[number];
+  for (const auto& [number, carriages] : RowsTestedHere()) ++times[number];
   for (const CoveredRow& row : CoveredRows()) ++times[row.number];
   for (const InapplicableRow& row : InapplicableRows()) ++times[row.number];
   for (int number = 1; number <= kRows; ++number) {
@@ -31,13 +31,27 @@ TEST(LedgerTest, EachRowIsAccountedForOnce) {
   EXPECT_EQ(times.size(), static_cast<std::size_t>(kRows));
 }
 
+TEST(LedgerTest, EachRowIsCarriedInEachWayUnlessThereIsAReason) {
+  for (auto [number, carriages] : RowsTestedHere()) {
+    for (const Exemption& exemption : Exemptions()) {
+      EXPECT_NE(exemption.reason, "");
+      if (exemption.number == number) carriages.insert(exemption.carriage);
+    }
+    EXPECT_EQ(carriages.size(), kCarriages.size()) << "row " << number;
+  }
+  for (const CoveredRow& row : CoveredRows()) {
+    EXPECT_STRNE(row.where.why_not_carried, "") << "row " << row.number;
+  }
+}
+
 TEST(LedgerTest, WhatCoversARowIsThere) {
   for (const CoveredRow& row : CoveredRows()) {
-    std::ifstream in(std::string(MAYFLY_SOURCE_DIR "/tests/") + row.file);
+    std::ifstream in(std::string(MAYFLY_SOURCE_DIR "/tests/") + row.where.file);
     const std::string text(std::istreambuf_iterator<char>(in), {});
     for (const std::string& test : row.tests) {
       EXPECT_NE(text.find(", " + test + ")"), std::string::npos)
-          << "no " << test << " in " << row.file << " for row " << row.number;
+          << "no " << test << " in " << row.where.file << " for row "
+          << row.number;
     }
   }
 }

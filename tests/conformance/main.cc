@@ -37,10 +37,26 @@ class Summary final : public ::testing::EmptyTestEventListener {
     std::printf("%zu passed:%s\n", passed.size(), Joined(passed).c_str());
     std::printf("%zu covered elsewhere:\n", CoveredRows().size());
     for (const CoveredRow& row : CoveredRows()) {
-      std::printf("  %3d  tests/%s:", row.number, row.file.c_str());
+      std::printf("  %3d  tests/%s:", row.number, row.where.file);
       for (const std::string& test : row.tests) {
         std::printf(" %s", test.c_str());
       }
+      std::printf("\n");
+    }
+    std::map<std::string, std::set<std::string>> exempt;
+    for (const CoveredRow& row : CoveredRows()) {
+      exempt[std::string("  in no way, as ") + row.where.why_not_carried]
+          .insert(std::to_string(row.number));
+    }
+    for (const Exemption& exemption : Exemptions()) {
+      exempt[std::string("  by ") + NameOf(exemption.carriage) + ", as " +
+             exemption.reason]
+          .insert(exemption.program);
+    }
+    std::printf("not carried:\n");
+    for (const auto& [reason, rows] : exempt) {
+      std::printf("%s:", reason.c_str());
+      for (const std::string& row : rows) std::printf(" %s", row.c_str());
       std::printf("\n");
     }
     std::map<std::string, std::set<int>> by_reason;

@@ -1,8 +1,11 @@
 // The language in which the rows are written down: what happens,
 // step by step, and what must be seen.
 //
-//   Program{Write{kE}, Snap{}, At{50}, Write{kU}, Snap{},
-//           At{120}, Reads{{kU}, Batches{kE, kU}}}
+//   Program{Write{kE}, At{50}, Write{kU}, At{120},
+//           Reads{{kU}, Batches{kE, kU}}}
+//
+// Between any two steps the variants of the suite may carry the state elsewhere
+// (carriage.h), which no program says and none may notice.
 #pragma once
 
 #include <cstdint>
@@ -116,9 +119,6 @@ struct Stores {
 
 // --- Backends ---
 
-// A place where the variants of the suite take a snapshot and go on from it.
-struct Snap {};
-
 struct Commit {};
 
 // Gives up the backend and goes on from its last commit.
@@ -146,11 +146,10 @@ struct Compact {};
 // A whole round of clean-up, and on RocksDB a commit, which writes it.
 struct CleanUp {};
 
-using Step =
-    std::variant<At, Watermark, Use, Write, Clear, UseEach, WriteEach,
-                 ClearEach, AccessEach, Merge, Reads, ReadsText, ReadsEach, Raw,
-                 Stores, Snap, Commit, Restore, Restart, RestartMigrating,
-                 RestartRefused, Compact, CleanUp>;
+using Step = std::variant<At, Watermark, Use, Write, Clear, UseEach, WriteEach,
+                          ClearEach, AccessEach, Merge, Reads, ReadsText,
+                          ReadsEach, Raw, Stores, Commit, Restore, Restart,
+                          RestartMigrating, RestartRefused, Compact, CleanUp>;
 using Program = std::vector<Step>;
 
 // One program after another: most rows go on where another one ended.

@@ -64,7 +64,6 @@ class Generator {
       program =
           std::move(program) + Program{At{now_ms_}, Use{key}, before,
                                        Write{batch}, history.Shown(now_ms_)};
-      if (i % 100 == 99) program.push_back(Snap{});
     }
     return program;
   }

@@ -1,15 +1,18 @@
 // Rows about states that are stored with other serializers than
 // they are asked for with.
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mayfly/testing/status_matchers.h"
+#include "tests/conformance/carriage.h"
 #include "tests/conformance/program.h"
 #include "tests/conformance/ttls.h"
-#include "tests/unit/state/test_shard.h"
+#include "tests/unit/state/shard_set.h"
 
 namespace mayfly::conformance {
 namespace {
@@ -24,23 +27,33 @@ template <typename UK, typename UV>
 using Map = MapStateDescriptor<UK, UV>;
 
 class RegistrationRowsTest
-    : public ::testing::TestWithParam<state_test::BackendSetup> {
+    : public ::testing::TestWithParam<
+          std::tuple<state_test::BackendSetup, Carriage>> {
  protected:
   // Stores a state as one thing and asks for it as another.
   template <typename Stored, typename Asked>
   void ExpectRefused(const MaybeTtl& ttl, const std::string& stored,
                      const std::string& asked) {
-    state_test::Shard<> shard(GetParam());
-    shard.Get(state_test::Describe<Stored>("state", ttl));
-    shard.Commit();
-    shard.Reopen();
-    EXPECT_THAT(
-        shard->GetState(state_test::Describe<Asked>("state", ttl)),
-        StatusIs(absl::StatusCode::kFailedPrecondition,
-                 AllOf(HasSubstr("StateMigration: state 'state'"),
-                       HasSubstr(stored + " and asked for with " + asked))));
-    EXPECT_THAT(shard->GetState(state_test::Describe<Stored>("state", ttl)),
-                IsOk());
+    using state_test::Must;
+    state_test::ShardSet<std::string> shards(
+        {std::get<state_test::BackendSetup>(GetParam())}, /*now_ms=*/0);
+    Must(shards.Open());
+    Must(shards[0]
+             .GetState(state_test::Describe<Stored>("state", ttl))
+             .status());
+    Must(shards.Commit());
+    Carry(std::get<Carriage>(GetParam()), shards);
+    Must(shards.Open());
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      EXPECT_THAT(
+          shards[i].GetState(state_test::Describe<Asked>("state", ttl)),
+          StatusIs(absl::StatusCode::kFailedPrecondition,
+                   AllOf(HasSubstr("StateMigration: state 'state'"),
+                         HasSubstr(stored + " and asked for with " + asked))));
+      EXPECT_THAT(
+          shards[i].GetState(state_test::Describe<Stored>("state", ttl)),
+          IsOk());
+    }
   }
 
   void ExpectOtherValuesRefused(const MaybeTtl& ttl) {
@@ -54,7 +67,12 @@ class RegistrationRowsTest
 };
 
 INSTANTIATE_TEST_SUITE_P(Backends, RegistrationRowsTest,
-                         state_test::BothBackends(), state_test::SetupName);
+                         ::testing::Combine(state_test::BothBackends(),
+                                            ::testing::ValuesIn(kCarriages)),
+                         [](const auto& at) {
+                           return std::string(std::get<0>(at.param).name) +
+                                  "_" + NameOf(std::get<1>(at.param));
+                         });
 
 TEST_P(RegistrationRowsTest, Row069AnotherSerializerWithinATtlIsRefused) {
   ExpectOtherValuesRefused(Suite());

@@ -23,46 +23,27 @@ const std::vector<std::string> kMaps = {"MA", "ME", "MN"};
 // Keys 1 to 3 are stored without a TTL and get one: what is stored is read, and
 // what is written is; a snapshot holds both, and one TTL later it is all gone.
 Program SwitchedOn() {
-  return {Use{"3"},
-          Write{kE},
-          Write{kU},
-          Use{"2"},
-          Write{kU},
-          Use{"1"},
-          Write{kE},
-          At{1000},
-          RestartMigrating{Suite()},
-          Reads{{kE}},
-          Use{"2"},
-          Reads{{kU}},
-          Use{"3"},
-          Reads{{kE, kU}},
-          At{1050},
-          Use{"2"},
-          Write{kX},
-          Reads{{kU, kX}},
-          Snap{},
-          Use{"1"},
-          At{1099},
-          Reads{{kE}},
-          At{1100},
-          Reads{},
-          Use{"3"},
-          Reads{},
-          Use{"2"},
-          Reads{{kX}, Batches{kU, kX}}};
+  return {Use{"3"},    Write{kE},       Write{kU},
+          Use{"2"},    Write{kU},       Use{"1"},
+          Write{kE},   At{1000},        RestartMigrating{Suite()},
+          Reads{{kE}}, Use{"2"},        Reads{{kU}},
+          Use{"3"},    Reads{{kE, kU}}, At{1050},
+          Use{"2"},    Write{kX},       Reads{{kU, kX}},
+          Use{"1"},    At{1099},        Reads{{kE}},
+          At{1100},    Reads{},         Use{"3"},
+          Reads{},     Use{"2"},        Reads{{kX}, Batches{kU, kX}}};
 }
 
 // The other way round: what lives then lives for ever.
 Program SwitchedOff() {
-  return {Use{"3"},    Write{kE},       Write{kU},
-          Use{"2"},    Write{kU},       Use{"1"},
-          Write{kE},   At{99},          RestartMigrating{std::nullopt},
-          Reads{{kE}}, Use{"2"},        Reads{{kU}},
-          Use{"3"},    Reads{{kE, kU}}, At{100'000},
-          Use{"2"},    Write{kX},       Reads{{kU, kX}},
-          Snap{},      Reads{{kU, kX}}, Use{"1"},
-          Reads{{kE}}, Use{"3"},        Reads{{kE, kU}}};
+  return {Use{"3"},        Write{kE},       Write{kU},
+          Use{"2"},        Write{kU},       Use{"1"},
+          Write{kE},       At{99},          RestartMigrating{std::nullopt},
+          Reads{{kE}},     Use{"2"},        Reads{{kU}},
+          Use{"3"},        Reads{{kE, kU}}, At{100'000},
+          Use{"2"},        Write{kX},       Reads{{kU, kX}},
+          Reads{{kU, kX}}, Use{"1"},        Reads{{kE}},
+          Use{"3"},        Reads{{kE, kU}}};
 }
 
 // Entries that expire before, and at, the restart, and one that lives.

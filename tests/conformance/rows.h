@@ -5,11 +5,18 @@
 #include <vector>
 
 #include "mayfly/serde/timestamp.h"
+#include "tests/conformance/carriage.h"
 #include "tests/conformance/program.h"
 
 namespace mayfly::conformance {
 
 enum class Backends { kBoth, kRocksdbOnly };
+
+// A way of carrying that is not for a row, and why.
+struct NotCarried {
+  Carriage carriage;
+  std::string reason;
+};
 
 struct Row {
   // "Row" and the number in three digits, then whatever tells apart the
@@ -21,6 +28,7 @@ struct Row {
   std::vector<std::string> contexts = {};
   Backends backends = Backends::kBoth;
   TimestampMs start_ms = 0;
+  std::vector<NotCarried> not_carried = {};
 };
 
 using Rows = std::vector<Row>;
