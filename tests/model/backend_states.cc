@@ -40,6 +40,7 @@ absl::Status Get(KeyedStateBackend<std::string>& backend,
                  const std::optional<StateTtlConfig>& ttl,
                  Descriptor descriptor, State*& state) {
   if (ttl) descriptor.EnableTimeToLive(*ttl);
+  descriptor.AllowTtlMigration();
   MAYFLY_ASSIGN_OR_RETURN(state, backend.GetState(descriptor));
   return absl::OkStatus();
 }
@@ -70,8 +71,6 @@ Answer AnswerOf(const absl::Status& status) {
 }
 
 Answer BackendStates::Run(const Operation& operation) {
-  const absl::Status registered = Register(operation.state);
-  if (!registered.ok()) return AnswerOf(registered);
   // Each record sets the key, and some records have several operations.
   const std::string key = KeyName(operation.key);
   if (key_ != key || operation.number % 2 == 0) SetKey(key);
@@ -92,8 +91,9 @@ Answer BackendStates::Run(const Operation& operation) {
 
 Answer BackendStates::Look() {
   if (probe_ == nullptr) {
+    const auto ttl = StateTtlConfig::NewBuilder(std::chrono::hours(1)).Build();
     const absl::Status registered =
-        Get(backend_, ttl_, ValueStateDescriptor<std::string>("probe"), probe_);
+        Get(backend_, *ttl, ValueStateDescriptor<std::string>("probe"), probe_);
     if (!registered.ok()) return AnswerOf(registered);
   }
   SetKey(KeyName(0));

@@ -14,7 +14,6 @@ namespace mayfly::model_test {
 // For what the library returned.
 Answer AnswerOf(const absl::Status& status);
 
-// Each state is registered as late as it is used.
 class BackendStates {
  public:
   using Backend = KeyedStateBackend<std::string>;
@@ -23,7 +22,11 @@ class BackendStates {
   BackendStates(Backend* backend, const std::optional<StateTtlConfig>& ttl)
       : backend_(*backend), ttl_(ttl) {}
 
-  // Runs an operation on the contents of a key.
+  // Nothing if it is registered already. Of what is stored with a TTL, or
+  // without, it makes what is asked for.
+  absl::Status Register(StateKind state);
+
+  // Runs an operation on the contents of a key of a registered state.
   Answer Run(const Operation& operation);
 
   // Has the shard look at the clock, as any operation does, and does nothing
@@ -32,7 +35,6 @@ class BackendStates {
   Answer Look();
 
  private:
-  absl::Status Register(StateKind state);
   void SetKey(const std::string& key);
 
   Answer OnValue(const Operation& operation);

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 
 #include "mayfly/serde/status_macros.h"
 
@@ -16,15 +17,16 @@ using Milliseconds = std::chrono::milliseconds;
 constexpr std::array<const char*, kStateKinds> kStateNames = {
     "value", "list", "map", "reducing", "aggregating"};
 
-BackendOptions OptionsOf(const Settings& settings) {
-  constexpr std::size_t kTinyBytes = 4096;
-  BackendOptions options;
-  options.kind =
-      settings.on_heap() ? BackendKind::kHeap : BackendKind::kRocksdb;
-  if (settings.backend == BackendChoice::kRocksdbTinyTable) {
-    options.table_bytes_max = kTinyBytes;
+state_test::Placement PlacementOf(const Layout& layout) {
+  switch (layout.backend) {
+    case BackendChoice::kHeap:
+      return {state_test::kHeap, layout.shards};
+    case BackendChoice::kRocksdb:
+      return {state_test::kRocksdb, layout.shards};
+    case BackendChoice::kRocksdbTinyTable:
+      return {state_test::kRocksdbTinyTable, layout.shards};
   }
-  return options;
+  return {state_test::kHeap};
 }
 
 // What the states are registered with.
@@ -71,14 +73,26 @@ BackendSystem::BackendSystem(const Settings& settings, Happenings* happenings,
     : settings_(settings),
       happenings_(happenings),
       file_rule_(file_rule),
-      clock_(std::make_shared<ManualClock>(settings.start_ms)),
+      shards_(PlacementOf(settings.layout), settings.start_ms),
       right_ms_(settings.start_ms) {}
 
+template <typename Do>
+Answer BackendSystem::OnAll(const Do& action) {
+  absl::Status first_error;
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    first_error.Update(action(shards_[i]));
+  }
+  return AnswerOf(first_error);
+}
+
 Answer BackendSystem::Run(const Operation& operation) {
-  if (backend_ == nullptr) {
+  using Shard = Shards::Backend;
+  if (!shards_.is_open()) {
     const absl::Status opened = Open();
     if (!opened.ok()) return AnswerOf(opened);
   }
+  const auto count = static_cast<std::uint64_t>(operation.count);
+  const std::string number = std::to_string(operation.number);
   switch (operation.action) {
     case Action::kPass:
     case Action::kSetBack:
@@ -87,158 +101,239 @@ Answer BackendSystem::Run(const Operation& operation) {
     case Action::kMoveWatermark:
       return MoveClock(operation);
     case Action::kCleanUp:
-      return AnswerOf(
-          backend_->CleanUp(static_cast<std::uint64_t>(operation.count))
-              .status());
+      return OnAll([&](Shard& shard) { return shard.CleanUp(count).status(); });
     case Action::kCleanUpInBackground:
-      return AnswerOf(
-          backend_
-              ->CleanUpInBackground(static_cast<std::uint64_t>(operation.count))
-              .status());
+      return OnAll([&](Shard& shard) {
+        return shard.CleanUpInBackground(count).status();
+      });
     case Action::kCleanUpAll:
       return CleanUpAll();
     case Action::kCommit:
-      return AnswerOf(backend_->Commit(std::to_string(operation.number)));
+      return AnswerOf(shards_.Commit(number));
+    case Action::kBeginCommit:
+      return OnAll([&](Shard& shard) { return shard.BeginCommit(number); });
+    case Action::kStepCommit:
+      return OnAll([&](Shard& shard) {
+        for (int i = 0; i < operation.count; ++i) shard.StepCommit();
+        return absl::OkStatus();
+      });
+    case Action::kFinishCommit:
+      return OnAll([](Shard& shard) { return shard.FinishCommit(); });
     case Action::kCount:
     case Action::kCompact:
       return CommitAndCount(operation);
     case Action::kCompactUncommitted:
-      return AnswerOf(backend_->Compact());
+      return OnAll([](Shard& shard) { return shard.Compact(); });
     case Action::kSweep:
       return Sweep(operation);
+    case Action::kCheckpoint:
+    case Action::kSavepoint:
+      return Save(operation);
     case Action::kRestart:
     case Action::kRewriteFiles:
+    case Action::kRestore:
       return Restart(operation);
     default:
-      return states_->Run(operation);
+      return RunOnContents(operation);
   }
 }
 
+// Each state is registered as late as it is used, and then in all shards.
+Answer BackendSystem::RunOnContents(const Operation& operation) {
+  for (BackendStates& states : states_) {
+    const absl::Status registered = states.Register(operation.state);
+    if (!registered.ok()) return AnswerOf(registered);
+  }
+  return states_.at(shards_.ShardOf(KeyName(operation.key))).Run(operation);
+}
+
 void BackendSystem::Close() {
-  states_.reset();
-  backend_.reset();
+  if (shards_.is_open() && shards_[0].committing()) {
+    ++happenings_->half_commits;
+  }
+  states_.clear();
+  shards_.Close();
 }
 
 absl::Status BackendSystem::Open() {
-  BackendOptions options = OptionsOf(settings_);
-  options.directory = directory_.Path("shard");
-  options.processing_clock = clock_;
-  MAYFLY_ASSIGN_OR_RETURN(backend_,
-                          KeyedStateBackend<std::string>::Open(options));
-  states_.emplace(backend_.get(), TtlOf(settings_));
-  const Answer looked = states_->Look();
+  MAYFLY_RETURN_IF_ERROR(shards_.Open());
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    states_.emplace_back(&shards_[i], TtlOf(settings_));
+  }
+  const Answer looked = Look();
   return looked.code == Code::kOk ? absl::OkStatus()
                                   : absl::InternalError(looked.error);
 }
 
 Answer BackendSystem::Restart(const Operation& restart) {
-  if (restart.ms != 0) {
-    settings_.ttl_ms = restart.ms;
+  const bool had_ttl = settings_.has_ttl;
+  settings_.ChangeTtl(restart.ms);
+  if (settings_.has_ttl != had_ttl) {
+    ++happenings_->ttl_switches;
+  } else if (restart.ms != 0) {
     ++happenings_->ttl_changes;
   }
   if (restart.cleanup) {
     settings_.cleanup = *restart.cleanup;
     ++happenings_->cleanup_changes;
   }
-  right_ms_ = clock_->NowMs();
+  right_ms_ = shards_.clock().NowMs();
   Close();
-  absl::Status opened = restart.action == Action::kRewriteFiles
-                            ? RewriteFiles(restart)
-                            : absl::OkStatus();
+  absl::Status opened = GoBackTo(restart);
   if (opened.ok()) opened = Open();
   if (!opened.ok()) return AnswerOf(opened);
   Answer answer;
-  const std::string& position = backend_->committed_position();
-  answer.items.push_back({0, backend_->has_commit() ? position : "0"});
+  const std::string& position = shards_[0].committed_position();
+  answer.items.push_back({0, shards_[0].has_commit() ? position : "0"});
   return answer;
 }
 
+// Makes the closed shards what they are to be opened as.
+absl::Status BackendSystem::GoBackTo(const Operation& restart) {
+  if (restart.action == Action::kRewriteFiles) return RewriteFiles(restart);
+  if (restart.action != Action::kRestore) return absl::OkStatus();
+  const auto& saved = saved_.at(static_cast<std::size_t>(restart.count));
+  if (!saved) return absl::OkStatus();
+  const state_test::Placement before = shards_.placement();
+  const bool is_savepoint = saved->form == state_test::SaveForm::kSavepoint;
+  const bool moves = is_savepoint || restart.layout;
+  if (!moves) {
+    MAYFLY_RETURN_IF_ERROR(shards_.CopyFrom(*saved));
+  } else {
+    MAYFLY_RETURN_IF_ERROR(shards_.RestoreFrom(
+        *saved, restart.layout ? PlacementOf(*restart.layout) : saved->from));
+  }
+  ++(is_savepoint ? happenings_->savepoints_restored
+     : moves      ? happenings_->checkpoints_moved
+                  : happenings_->checkpoints_opened);
+  const state_test::Placement& after = shards_.placement();
+  if (after.setup.kind != before.setup.kind) ++happenings_->backend_changes;
+  if (after.shards != before.shards) ++happenings_->shard_changes;
+  return absl::OkStatus();
+}
+
 absl::Status BackendSystem::RewriteFiles(const Operation& rewrite) {
-  ShardFiles files(directory_.Path("shard"), file_rule_, &happenings_->files);
-  MAYFLY_RETURN_IF_ERROR(files.Open());
-  MAYFLY_RETURN_IF_ERROR(files.CompactSome(
-      rewrite.count, static_cast<std::uint64_t>(rewrite.number)));
-  return files.Sweep();
+  if (shards_.placement().setup.kind == BackendKind::kHeap) {
+    return absl::OkStatus();
+  }
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    ShardFiles files(shards_.Directory(i), file_rule_, &happenings_->files);
+    MAYFLY_RETURN_IF_ERROR(files.Open());
+    MAYFLY_RETURN_IF_ERROR(files.CompactSome(
+        rewrite.count, static_cast<std::uint64_t>(rewrite.number)));
+    MAYFLY_RETURN_IF_ERROR(files.Sweep());
+  }
+  return absl::OkStatus();
+}
+
+Answer BackendSystem::Save(const Operation& save) {
+  auto saved = shards_.Save(save.action == Action::kSavepoint
+                                ? state_test::SaveForm::kSavepoint
+                                : state_test::SaveForm::kCheckpoint);
+  if (!saved.ok()) return AnswerOf(saved.status());
+  saved_.at(static_cast<std::size_t>(save.count)) = *std::move(saved);
+  return {};
 }
 
 Answer BackendSystem::Sweep(const Operation& sweep) {
   const SweepOptions options{.expired_share = sweep.count / 100.0,
                              .staleness_max = std::chrono::seconds(1)};
-  const absl::StatusOr<SweepReport> report =
-      backend_->disk_sweeper()->Sweep(options, clock_->NowMs() + sweep.ms);
-  if (!report.ok()) return AnswerOf(report.status());
-  happenings_->files.flushes += report->flushes;
-  happenings_->files.sweep_compactions += report->compactions;
-  happenings_->files.files_dropped += report->files_dropped;
+  return OnAll([&](Shards::Backend& shard) {
+    const std::shared_ptr<DiskSweeper> sweeper = shard.disk_sweeper();
+    if (sweeper == nullptr) return absl::OkStatus();
+    const absl::StatusOr<SweepReport> report =
+        sweeper->Sweep(options, shards_.clock().NowMs() + sweep.ms);
+    if (!report.ok()) return report.status();
+    happenings_->files.flushes += report->flushes;
+    happenings_->files.sweep_compactions += report->compactions;
+    happenings_->files.files_dropped += report->files_dropped;
+    return absl::OkStatus();
+  });
+}
+
+Answer BackendSystem::Look() {
+  for (BackendStates& states : states_) {
+    const Answer looked = states.Look();
+    if (looked.code != Code::kOk) return looked;
+  }
   return {};
 }
 
 Answer BackendSystem::MoveClock(const Operation& move) {
-  const std::int64_t now_ms = clock_->NowMs();
+  const std::int64_t now_ms = shards_.clock().NowMs();
   switch (move.action) {
     case Action::kPass:
       right_ms_ += move.ms;
-      clock_->SetMs(now_ms + move.ms);
+      shards_.clock().SetMs(now_ms + move.ms);
       break;
     case Action::kSetBack:
-      clock_->SetMs(std::max<std::int64_t>(0, now_ms - move.ms));
+      shards_.clock().SetMs(std::max<std::int64_t>(0, now_ms - move.ms));
       break;
     case Action::kJump:
-      clock_->JumpToMs(now_ms + move.ms);
+      shards_.clock().JumpToMs(now_ms + move.ms);
       break;
     case Action::kSetRight:
-      clock_->JumpToMs(right_ms_);
+      shards_.clock().JumpToMs(right_ms_);
       break;
     default:
-      backend_->AdvanceWatermark(backend_->watermark() + move.ms);
+      for (std::size_t i = 0; i < shards_.size(); ++i) {
+        shards_[i].AdvanceWatermark(shards_[i].watermark() + move.ms);
+      }
   }
-  Answer answer = states_->Look();
-  // Nobody looks at the machine's clock for states that do not age by it.
-  if (settings_.has_ttl && !settings_.event_time && backend_->clock_jumped()) {
-    answer.items.push_back({0, "jumped"});
-  }
+  Answer answer = Look();
+  if (shards_[0].clock_jumped()) answer.items.push_back({0, "jumped"});
   return answer;
 }
 
 Answer BackendSystem::CleanUpAll() {
-  // More than any program stores comes to.
-  constexpr int kCallsMax = 100;
-  constexpr std::uint64_t kEntriesPerCall = 1000;
-  // The first round to end may have begun before entries expired.
-  int rounds = 0;
-  for (int calls = 0; rounds < 2; ++calls) {
-    if (calls == kCallsMax) {
-      return {.code = Code::kOther, .error = "no end of CleanUp()"};
+  return OnAll([](Shards::Backend& shard) {
+    // More than any program stores comes to.
+    constexpr int kCallsMax = 100;
+    constexpr std::uint64_t kEntriesPerCall = 1000;
+    // The first round to end may have begun before entries expired.
+    int rounds = 0;
+    for (int calls = 0; rounds < 2; ++calls) {
+      if (calls == kCallsMax) {
+        return absl::InternalError("no end of CleanUp()");
+      }
+      const absl::StatusOr<CleanUpResult> result =
+          shard.CleanUp(kEntriesPerCall);
+      if (!result.ok()) return result.status();
+      rounds += result->round_complete ? 1 : 0;
     }
-    const absl::StatusOr<CleanUpResult> result =
-        backend_->CleanUp(kEntriesPerCall);
-    if (!result.ok()) return AnswerOf(result.status());
-    rounds += result->round_complete ? 1 : 0;
-  }
-  return {};
+    return absl::OkStatus();
+  });
 }
 
 Answer BackendSystem::CommitAndCount(const Operation& operation) {
-  absl::Status done = backend_->Commit(std::to_string(operation.number));
-  if (done.ok() && operation.action == Action::kCompact) {
-    done = backend_->Compact();
-  }
-  if (!done.ok()) return AnswerOf(done);
-  const auto all = backend_->Statistics();
-  if (!all.ok()) return AnswerOf(all.status());
-  Answer answer;
+  std::array<StateStatistics, kStateKinds> counts;
+  Answer done = OnAll([&](Shards::Backend& shard) -> absl::Status {
+    MAYFLY_RETURN_IF_ERROR(shard.Commit(std::to_string(operation.number)));
+    if (operation.action == Action::kCompact) {
+      MAYFLY_RETURN_IF_ERROR(shard.Compact());
+    }
+    MAYFLY_ASSIGN_OR_RETURN(const auto all, shard.Statistics());
+    for (const StateStatistics& one : all) {
+      // Not counted: it is stored and nobody has registered it.
+      if (!one.exact) continue;
+      const auto* const name = std::ranges::find(kStateNames, one.state);
+      if (name == kStateNames.end()) continue;
+      StateStatistics& sum =
+          counts.at(static_cast<std::size_t>(name - kStateNames.begin()));
+      sum.exact = true;
+      sum.live_entries += one.live_entries;
+      sum.expired_entries += one.expired_entries;
+    }
+    return absl::OkStatus();
+  });
   for (std::size_t state = 0; state < kStateKinds; ++state) {
-    const auto counts = std::find_if(
-        all->begin(), all->end(), [&](const StateStatistics& statistics) {
-          return statistics.state == kStateNames.at(state);
-        });
-    // Not counted: it is stored and nobody has registered it.
-    if (counts == all->end() || !counts->exact) continue;
+    const StateStatistics& sum = counts.at(state);
+    if (!sum.exact) continue;
     const int at = static_cast<int>(state);
-    answer.items.push_back({at, std::to_string(counts->live_entries)});
-    if (counts->expired_entries > 0) answer.items.push_back({at, "expired"});
+    done.items.push_back({at, std::to_string(sum.live_entries)});
+    if (sum.expired_entries > 0) done.items.push_back({at, "expired"});
   }
-  return answer;
+  return done;
 }
 
 }  // namespace mayfly::model_test

@@ -1,18 +1,17 @@
-// The library as a system: a shard with one state of each kind.
+// The library as a system: shards with one state of each kind.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "mayfly/state/keyed_state_backend.h"
-#include "mayfly/testing/manual_clock.h"
-#include "mayfly/testing/temp_directory.h"
 #include "tests/model/backend_states.h"
 #include "tests/model/shard_files.h"
 #include "tests/model/system.h"
+#include "tests/unit/state/shard_set.h"
 
 namespace mayfly::model_test {
 
@@ -20,7 +19,16 @@ namespace mayfly::model_test {
 struct Happenings {
   FileWork files;
   std::uint64_t ttl_changes = 0;
+  std::uint64_t ttl_switches = 0;
   std::uint64_t cleanup_changes = 0;
+  // Commits that a crash, or another restart, ended half-way.
+  std::uint64_t half_commits = 0;
+  // Of checkpoints opened as they are; and what else was restored from.
+  std::uint64_t checkpoints_opened = 0;
+  std::uint64_t checkpoints_moved = 0;
+  std::uint64_t savepoints_restored = 0;
+  std::uint64_t backend_changes = 0;
+  std::uint64_t shard_changes = 0;
 };
 
 class BackendSystem final : public System {
@@ -33,29 +41,38 @@ class BackendSystem final : public System {
   Answer Run(const Operation& operation) override;
 
  private:
-  // Closes the shard if it is open.
+  using Shards = state_test::ShardSet<std::string>;
+
   void Close();
-  // Opens the shard at its last commit, and looks at the clock.
+  // Opens the shards at their last commit, and has them look at the clock.
   absl::Status Open();
 
+  Answer RunOnContents(const Operation& operation);
   Answer Restart(const Operation& restart);
+  absl::Status GoBackTo(const Operation& restart);
   absl::Status RewriteFiles(const Operation& rewrite);
+  Answer Save(const Operation& save);
   Answer Sweep(const Operation& sweep);
   Answer MoveClock(const Operation& move);
+  Answer Look();
   Answer CleanUpAll();
   Answer CommitAndCount(const Operation& operation);
+
+  // Has all shards do something; the first error.
+  template <typename Do>
+  Answer OnAll(const Do& action);
 
   // The TTL and the clean-up of now are in it.
   Settings settings_;
   Happenings* const happenings_;
   const FileRule file_rule_;
-  const TempDirectory directory_;
-  const std::shared_ptr<ManualClock> clock_;
+  // Not open before the first operation, or if opening failed.
+  Shards shards_;
   // What the machine's clock should say.
   std::int64_t right_ms_;
-  // Null before the first operation, or if opening failed.
-  std::unique_ptr<KeyedStateBackend<std::string>> backend_;
-  std::optional<BackendStates> states_;
+  // Of each shard.
+  std::vector<BackendStates> states_;
+  std::array<std::optional<state_test::SavedShards>, kPlaces> saved_;
 };
 
 }  // namespace mayfly::model_test

@@ -15,6 +15,7 @@
 #include "tests/model/model.h"
 #include "tests/model/player.h"
 #include "tests/model/shrinker.h"
+#include "tests/model/wrong_models.h"
 
 namespace mayfly::model_test {
 namespace {
@@ -49,92 +50,6 @@ std::unique_ptr<System> MakeSystem(const Settings& settings) {
   return std::make_unique<ModelSystem<M>>(settings);
 }
 
-// --- Wrong rules ---
-
-struct ExpiresOneMillisecondLate : Model {
-  using Model::Model;
-  static Settings Where() { return {}; }
-  bool Expired(const Entry& entry, std::int64_t at_ms) const override {
-    return Model::Expired(entry, at_ms - 1);
-  }
-};
-
-struct ExpiresOneMillisecondEarly : Model {
-  using Model::Model;
-  static Settings Where() { return {}; }
-  bool Expired(const Entry& entry, std::int64_t at_ms) const override {
-    return Model::Expired(entry, at_ms + 1);
-  }
-};
-
-// As cleaners do that stop at the first element that is live.
-struct RemovesOnlyThePrefixOfAList : Model {
-  using Model::Model;
-  static Settings Where() { return {.return_expired = true}; }
-  bool Removes(const Operation& read, bool returned,
-               bool behind_live) const override {
-    return !behind_live && Model::Removes(read, returned, behind_live);
-  }
-};
-
-struct DoesNotRefreshOnRead : Model {
-  using Model::Model;
-  static Settings Where() { return {.refresh_on_read = true}; }
-  bool RefreshDue(const Operation&, const Entry&) const override {
-    return false;
-  }
-};
-
-struct DoesNotRefreshOnContains : Model {
-  using Model::Model;
-  static Settings Where() { return {.refresh_on_read = true}; }
-  bool RefreshDue(const Operation& read, const Entry& entry) const override {
-    return read.action != Action::kContains && Model::RefreshDue(read, entry);
-  }
-};
-
-struct RefreshesWhatIsTooYoung : Model {
-  using Model::Model;
-  static Settings Where() { return {.refresh_on_read = true}; }
-  bool RefreshDue(const Operation&, const Entry& entry) const override {
-    return entry.stamp_ms < NowMs();
-  }
-};
-
-struct RevivesAnExpiredAccumulator : Model {
-  using Model::Model;
-  static Settings Where() { return {.return_expired = true}; }
-  bool Accumulates(const Entry&) const override { return true; }
-};
-
-struct IgnoresTheTtlOfAWrite : Model {
-  using Model::Model;
-  static Settings Where() { return {}; }
-  std::int64_t StampOf(const Operation& write) const override {
-    Operation without = write;
-    without.ms = 0;
-    return Model::StampOf(without);
-  }
-};
-
-struct ReturnsWhatHasExpiredAgainAndAgain : Model {
-  using Model::Model;
-  static Settings Where() { return {.return_expired = true}; }
-  bool Removes(const Operation&, bool, bool) const override { return false; }
-};
-
-struct DestroysByAClockThatJumped : Model {
-  using Model::Model;
-  static Settings Where() { return {}; }
-  std::int64_t TrustedMs() const override { return NowMs(); }
-};
-
-struct KeepsWhatWasNotCommitted : Model {
-  using Model::Model;
-  static Settings Where() { return {.has_ttl = false}; }
-  bool ForgetsUncommitted() const override { return false; }
-};
-
 // --- The canaries ---
 
 template <typename M>
@@ -154,13 +69,16 @@ class CanaryTest : public ::testing::Test {
   }
 };
 
-using WrongModels =
-    ::testing::Types<ExpiresOneMillisecondLate, ExpiresOneMillisecondEarly,
-                     RemovesOnlyThePrefixOfAList, DoesNotRefreshOnRead,
-                     DoesNotRefreshOnContains, RefreshesWhatIsTooYoung,
-                     RevivesAnExpiredAccumulator, IgnoresTheTtlOfAWrite,
-                     ReturnsWhatHasExpiredAgainAndAgain,
-                     DestroysByAClockThatJumped, KeepsWhatWasNotCommitted>;
+using WrongModels = ::testing::Types<
+    ExpiresOneMillisecondLate, ExpiresOneMillisecondEarly,
+    RemovesOnlyThePrefixOfAList, DoesNotRefreshOnRead, DoesNotRefreshOnContains,
+    RefreshesWhatIsTooYoung, RevivesAnExpiredAccumulator, IgnoresTheTtlOfAWrite,
+    ReturnsWhatHasExpiredAgainAndAgain, DestroysByAClockThatJumped,
+    KeepsWhatWasNotCommitted, CommitsWhatChangedMeanwhile,
+    ForgetsWhatNobodyRegistered, SavesWhatIsNotCommitted, ForgetsTheLastWrite,
+    RestoresTheOtherPlace, LosesOneKeyOnItsWay, RestoresWhatHasExpired,
+    RevivesUnderALongerTtl, KeepsExpiredWithoutTtl,
+    LeavesWhatGetsATtlUnstamped>;
 
 struct WrongModelNames {
   template <typename M>
@@ -254,11 +172,11 @@ INSTANTIATE_TEST_SUITE_P(
                    /*operations_max=*/30},
         WrongSetup{
             "CleansUpWhenItCompacts",
-            {.backend = BackendChoice::kRocksdb, .return_expired = true},
+            {.layout = {BackendChoice::kRocksdb}, .return_expired = true},
             [](Settings& s) { s.cleanup = Cleanup::kOnlyCompactionFilter; },
             Cleanup::kOff},
         WrongSetup{"DoesNotCleanUpWhenItCompacts",
-                   {.backend = BackendChoice::kRocksdb},
+                   {.layout = {BackendChoice::kRocksdb}},
                    [](Settings& s) { s.cleanup = Cleanup::kOff; },
                    Cleanup::kOnlyCompactionFilter}),
     [](const ::testing::TestParamInfo<WrongSetup>& at) {
@@ -287,7 +205,7 @@ class WrongFilesTest : public ::testing::TestWithParam<FileRule> {
 // By a program that is right if only the files are treated rightly. It is not
 // shrunk, which takes minutes: each try opens databases.
 TEST_P(WrongFilesTest, IsFoundOut) {
-  const Settings given{.backend = BackendChoice::kRocksdb};
+  const Settings given{.layout = {BackendChoice::kRocksdb}};
   for (std::uint64_t seed = 1; seed <= kFileProgramsMax; ++seed) {
     const Program program = MakeProgram(seed, kFileSteps, given);
     if (!Fails(program, GetParam())) continue;
@@ -314,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, WrongFilesTest,
 TEST(RightModelTest, IsNotFoundOut) {
   for (std::uint64_t seed = 1; seed <= kProgramsMax; ++seed) {
     Settings given;
-    given.backend = static_cast<BackendChoice>(seed % 3);
+    given.layout.backend = static_cast<BackendChoice>(seed % 3);
     given.has_ttl = seed % 16 != 0;
     given.refresh_on_read = seed % 2 == 0;
     given.return_expired = seed / 2 % 2 == 0;

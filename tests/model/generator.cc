@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -27,6 +28,15 @@ class Generator {
 
   Operation Next() {
     if (reads_left_ > 0) return ReadOf(--reads_left_);
+    Operation operation = Choose();
+    // What nobody uses is not registered.
+    const bool rests =
+        operation.action < Action::kPass && operation.state == resting_;
+    return rests ? Operation{.action = Action::kPass, .ms = 1} : operation;
+  }
+
+ private:
+  Operation Choose() {
     Operation operation;
     operation.number = ++number_;
     operation.key = key_ = OneIn(2) ? Below(kKeys) : key_;
@@ -51,7 +61,6 @@ class Generator {
     return operation;
   }
 
- private:
   // Of a sweep that takes what is in memory to have lain there for too long.
   static constexpr std::int64_t kHoursLateMs = 3'600'000;
 
@@ -180,7 +189,7 @@ class Generator {
   }
 
   void OnShard(Operation& operation) {
-    const int choice = Below(settings_.on_heap() ? 40 : 120);
+    const int choice = Below(settings_.on_heap() ? 58 : 138);
     if (choice < 8) {
       operation.action =
           OneIn(3) ? Action::kCleanUpInBackground : Action::kCleanUp;
@@ -194,14 +203,56 @@ class Generator {
     } else if (choice < 18) {
       operation.action = Action::kCompactUncommitted;
     } else if (choice < 22) {
-      operation.action = Action::kRestart;
-      ChooseNewOptions(operation);
-      wrong_ = false;
-    } else if (choice < 34 && !settings_.on_heap()) {
+      Restart(operation);
+    } else if (choice < 32) {
+      Save(operation);
+    } else if (choice < 40) {
+      Restore(operation);
+    } else if (choice < 48) {
+      CommitInParts(operation);
+    } else if (choice < 60 && !settings_.on_heap()) {
       Sweep(operation);
     } else {
       operation.action = Action::kCommit;
     }
+  }
+
+  void CommitInParts(Operation& operation) {
+    operation.action = OneOf({Action::kBeginCommit, Action::kBeginCommit,
+                              Action::kStepCommit, Action::kFinishCommit});
+    if (operation.action == Action::kStepCommit)
+      operation.count = 1 + Below(40);
+  }
+
+  void Restart(Operation& operation) {
+    operation.action = Action::kRestart;
+    ChooseNewOptions(operation);
+    wrong_ = false;
+    resting_.reset();
+    if (OneIn(3))
+      resting_ = static_cast<StateKind>(Below(static_cast<int>(kStateKinds)));
+  }
+
+  void Save(Operation& operation) {
+    operation.action = OneIn(2) ? Action::kCheckpoint : Action::kSavepoint;
+    operation.count = Below(static_cast<int>(kPlaces));
+  }
+
+  void Restore(Operation& operation) {
+    Restart(operation);
+    operation.action = Action::kRestore;
+    operation.count = Below(static_cast<int>(kPlaces));
+    if (!OneIn(2)) return;
+    // Mostly the same backend: RocksDB takes long in programs of many restarts.
+    operation.layout = settings_.layout;
+    operation.layout->shards = 1 + Below(3);
+    if (OneIn(5)) operation.layout->backend = AnyBackend();
+    settings_.layout = *operation.layout;
+  }
+
+  BackendChoice AnyBackend() {
+    return OneOf({BackendChoice::kHeap, BackendChoice::kRocksdb,
+                  BackendChoice::kRocksdbTinyTable});
   }
 
   void OnFiles(Operation& operation) {
@@ -227,10 +278,11 @@ class Generator {
   }
 
   void ChooseNewOptions(Operation& operation) {
-    if (!settings_.has_ttl) return;
     if (OneIn(3)) {
-      operation.ms = OneIn(8) ? kInfiniteMs : 30 + Below(300);
-      settings_.ttl_ms = operation.ms;
+      operation.ms = OneIn(8)   ? kInfiniteMs
+                     : OneIn(8) ? kNoTtlMs
+                                : 30 + Below(300);
+      settings_.ChangeTtl(operation.ms);
     }
     if (OneIn(3)) operation.cleanup = AnyCleanup();
   }
@@ -239,6 +291,8 @@ class Generator {
   Settings settings_;
   int number_ = 0;
   int key_ = 0;
+  // Not used until the next restart.
+  std::optional<StateKind> resting_;
   // The machine's clock is not what it should be.
   bool wrong_ = false;
   // Files are often rewritten, and what is older often lives for longer: it is

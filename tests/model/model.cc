@@ -5,7 +5,7 @@
 
 namespace mayfly::model_test {
 Model::Model(const Settings& settings)
-    : settings_(settings), time_(settings.start_ms), ttl_ms_(settings.ttl_ms) {}
+    : settings_(settings), time_(settings.start_ms) {}
 
 // --- Rules ---
 
@@ -18,23 +18,23 @@ std::int64_t Model::TrustedMs() const {
 }
 
 bool Model::Expired(const Entry& entry, std::int64_t at_ms) const {
-  if (!settings_.has_ttl || entry.stamp_ms == kForEverMs) return false;
   const Rule& rule = RuleOf(entry.state);
+  if (!rule.has_ttl || entry.stamp_ms == kForEverMs) return false;
   if (entry.stamp_ms <= rule.expired_through_ms) return true;
   return rule.ttl_ms != kInfiniteMs && at_ms - entry.stamp_ms >= rule.ttl_ms;
 }
 
 bool Model::RefreshDue(const Operation&, const Entry& entry) const {
   const std::int64_t age_ms = NowMs() - entry.stamp_ms;
-  return settings_.has_ttl && settings_.refresh_on_read && age_ms > 0 &&
-         age_ms >= settings_.granularity_ms;
+  return RuleOf(entry.state).has_ttl && settings_.refresh_on_read &&
+         age_ms > 0 && age_ms >= settings_.granularity_ms;
 }
 
 std::int64_t Model::StampOf(const Operation& write) const {
-  if (!settings_.has_ttl || write.ms == kForEverMs) return kForEverMs;
+  const Rule& rule = RuleOf(write.state);
+  if (!rule.has_ttl || write.ms == kForEverMs) return kForEverMs;
   if (write.ms == 0) return NowMs();
   // Such that it expires when it should under the TTL of all.
-  const Rule& rule = RuleOf(write.state);
   return std::max(NowMs() + write.ms - rule.ttl_ms,
                   rule.expired_through_ms + 1);
 }
@@ -50,6 +50,11 @@ bool Model::Removes(const Operation& read, bool returned,
   // which need not be what it did when it wrote them down.
   return returned || !settings_.return_expired || settings_.on_heap() ||
          read.state != StateKind::kList;
+}
+
+bool Model::LeavesOut(const Entry& entry, int /*key*/,
+                      std::int64_t at_ms) const {
+  return Expired(entry, at_ms);
 }
 
 bool Model::PerhapsGone(const Entry& entry) const {
@@ -97,6 +102,10 @@ Item Model::ShownBy(const Operation& read, const Entry& entry) {
 // --- What happens ---
 
 void Model::Apply(const Operation& operation, const Answer& answer) {
+  const bool on_contents = operation.action < Action::kPass;
+  if (on_contents && !registered_[static_cast<std::size_t>(operation.state)]) {
+    return;
+  }
   switch (operation.action) {
     case Action::kRead:
     case Action::kReadEntry:
@@ -124,15 +133,29 @@ void Model::Apply(const Operation& operation, const Answer& answer) {
     case Action::kCommit:
     case Action::kCount:
     case Action::kCompact:
-      return Commit(operation);
+      BeginCommit(operation);
+      return FinishCommit();
+    case Action::kBeginCommit:
+      BeginCommit(operation);
+      // RocksDB does all of it at once.
+      if (!settings_.on_heap()) FinishCommit();
+      return;
+    case Action::kFinishCommit:
+      return FinishCommit();
+    case Action::kCheckpoint:
+    case Action::kSavepoint:
+      return Save(operation);
     case Action::kRestart:
     case Action::kRewriteFiles:
       return Restart(operation);
+    case Action::kRestore:
+      return Restore(operation);
     // What these may remove, PerhapsGone() says always.
     case Action::kCleanUpInBackground:
     case Action::kCompactUncommitted:
     case Action::kSweep:
     case Action::kIsEmpty:
+    case Action::kStepCommit:
       return;
   }
 }
@@ -263,10 +286,16 @@ std::int64_t Model::CommittedMs() const {
   return settings_.event_time ? committed_.watermark_ms : committed_.trusted_ms;
 }
 
-void Model::Register(StateKind state) {
+bool Model::Register(StateKind state) {
   const auto at = static_cast<std::size_t>(state);
-  if (std::exchange(registered_[at], true)) return;
+  if (registered_[at]) return true;
   Rule& rule = shard_.rules[at];
+  const bool migrates = rule.recorded && rule.has_ttl != settings_.has_ttl;
+  if (migrates && settings_.has_ttl && settings_.event_time &&
+      time_.watermark_ms() == 0) {
+    return false;
+  }
+  registered_[at] = true;
   if (!settings_.on_heap()) {
     // Until now entries were removed by the rule that is recorded.
     for (int key = 0; key < kKeys; ++key) {
@@ -275,15 +304,35 @@ void Model::Register(StateKind state) {
       }
     }
   }
-  if (rule.recorded && rule.ttl_ms != ttl_ms_ && rule.ttl_ms != kInfiniteMs) {
+  if (migrates) {
+    Migrate(state);
+  } else if (rule.recorded && rule.ttl_ms != settings_.ttl_ms &&
+             rule.ttl_ms != kInfiniteMs) {
     // Once expired, always expired.
-    rule.expired_through_ms =
-        std::max(rule.expired_through_ms, CommittedMs() - rule.ttl_ms);
+    rule.expired_through_ms = std::max(
+        rule.expired_through_ms, ExpiredForGoodMs(CommittedMs() - rule.ttl_ms));
   }
-  rule.ttl_ms = ttl_ms_;
+  rule.has_ttl = settings_.has_ttl;
+  rule.ttl_ms = settings_.ttl_ms;
+  return true;
 }
 
-void Model::Commit(const Operation& commit) {
+// All entries are rewritten: with a first timestamp, or with none.
+void Model::Migrate(StateKind state) {
+  Rule& rule = shard_.rules[static_cast<std::size_t>(state)];
+  for (int key = 0; key < kKeys; ++key) {
+    Entries& entries = shard_.contents[IndexOf(state, key)];
+    std::erase_if(
+        entries, [this](const Entry& entry) { return !OutlivesItsTtl(entry); });
+    for (Entry& entry : entries) {
+      entry.stamp_ms = rule.has_ttl ? kForEverMs : FirstStampMs();
+    }
+  }
+  rule.expired_through_ms = std::numeric_limits<std::int64_t>::min();
+}
+
+void Model::BeginCommit(const Operation& commit) {
+  FinishCommit();
   shard_.trusted_ms = time_.trusted_ms();
   shard_.watermark_ms = time_.watermark_ms();
   shard_.position = commit.number;
@@ -292,15 +341,70 @@ void Model::Commit(const Operation& commit) {
   }
   // A restart may switch off what has perhaps removed them.
   if (settings_.incremental()) CleanUp(/*surely=*/false);
-  committed_ = shard_;
+  pending_ = shard_;
+  if (KeepsUnregistered()) return;
+  for (std::size_t i = 0; i < pending_->contents.size(); ++i) {
+    if (!registered_[i / kKeys]) pending_->contents[i].clear();
+  }
+}
+
+void Model::FinishCommit() {
+  if (!pending_) return;
+  committed_ = CommitsWhatWasThen() ? *std::move(pending_) : shard_;
+  pending_.reset();
+}
+
+void Model::Save(const Operation& save) {
+  if (committed_.position == 0) return;
+  Saved saved{.shard = SavesOnlyCommitted() ? committed_ : shard_,
+              .from = settings_.layout,
+              .is_savepoint = save.action == Action::kSavepoint};
+  for (Entries& entries : saved.shard.contents) {
+    std::erase_if(entries,
+                  [this](const Entry& entry) { return !Saves(entry); });
+  }
+  saved_.at(static_cast<std::size_t>(save.count)) = std::move(saved);
 }
 
 void Model::Restart(const Operation& restart) {
-  if (restart.ms != 0) ttl_ms_ = restart.ms;
+  settings_.ChangeTtl(restart.ms);
   settings_.cleanup = restart.cleanup.value_or(settings_.cleanup);
+  pending_.reset();
   if (ForgetsUncommitted()) shard_ = committed_;
   registered_.fill(false);
   time_.Restart(committed_.trusted_ms, committed_.watermark_ms);
+}
+
+const Model::Saved* Model::SavedFor(const Operation& restore) const {
+  const std::optional<Saved>& saved = saved_.at(PlaceOf(restore));
+  return saved ? &*saved : nullptr;
+}
+
+void Model::Restore(const Operation& restore) {
+  if (const Saved* const saved = SavedFor(restore)) {
+    shard_ = saved->shard;
+    settings_.layout = restore.layout.value_or(saved->from);
+    if (saved->is_savepoint || restore.layout) MoveIntoOtherShards();
+    committed_ = shard_;
+  }
+  Restart(restore);
+}
+
+// What has expired by the machine's clock stays behind, and with it what an
+// earlier TTL had to say.
+void Model::MoveIntoOtherShards() {
+  const std::int64_t at_ms = settings_.event_time
+                                 ? shard_.watermark_ms
+                                 : std::max(shard_.trusted_ms, time_.wall_ms());
+  for (std::size_t i = 0; i < shard_.contents.size(); ++i) {
+    const int key = static_cast<int>(i % kKeys);
+    std::erase_if(shard_.contents[i], [&](const Entry& entry) {
+      return LeavesOut(entry, key, at_ms);
+    });
+  }
+  for (Rule& rule : shard_.rules) {
+    rule.expired_through_ms = std::numeric_limits<std::int64_t>::min();
+  }
 }
 
 }  // namespace mayfly::model_test

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,12 +61,41 @@ class Model {
   virtual std::int64_t TrustedMs() const;
   // What a restart goes back to.
   virtual bool ForgetsUncommitted() const { return true; }
+  // Whether a restore into other shards leaves an entry of a key out: one that
+  // has expired under its rule.
+  virtual bool LeavesOut(const Entry& entry, int key, std::int64_t at_ms) const;
+  // Whether an entry stays when its state's TTL is switched off.
+  virtual bool OutlivesItsTtl(const Entry& entry) const {
+    return !Doomed(entry);
+  }
+  // The timestamp of what was stored without one, of a state that gets a TTL.
+  virtual std::int64_t FirstStampMs() const { return TrustedMs(); }
+  // What is stamped no later has expired, however long a new TTL is, where
+  // `expired_ms` had under the one before.
+  virtual std::int64_t ExpiredForGoodMs(std::int64_t expired_ms) const {
+    return expired_ms;
+  }
+  // Where a restore looks for what was saved at a place.
+  virtual std::size_t PlaceOf(const Operation& restore) const {
+    return static_cast<std::size_t>(restore.count);
+  }
+  // Whether a commit keeps what nobody has registered.
+  virtual bool KeepsUnregistered() const { return true; }
+  // Whether a commit in parts is of the time when it began.
+  virtual bool CommitsWhatWasThen() const { return true; }
+  // Whether what is saved is as of the last commit, not of now; and an entry is
+  // in it.
+  virtual bool SavesOnlyCommitted() const { return true; }
+  virtual bool Saves(const Entry&) const { return true; }
 
   std::int64_t NowMs() const;
+  // Has expired, and may be destroyed.
+  bool Doomed(const Entry& entry) const { return Expired(entry, TrustedMs()); }
 
  private:
   // By what a state's entries expire.
   struct Rule {
+    bool has_ttl = false;
     std::int64_t ttl_ms = 0;
     // What is stamped no later had expired under an earlier TTL.
     std::int64_t expired_through_ms = std::numeric_limits<std::int64_t>::min();
@@ -81,14 +111,19 @@ class Model {
     std::array<Rule, kStateKinds> rules;
   };
 
+  // What was saved, and of what.
+  struct Saved {
+    Shard shard;
+    Layout from;
+    bool is_savepoint = false;
+  };
+
   static std::size_t IndexOf(StateKind state, int key);
   const Rule& RuleOf(StateKind state) const;
   const Entries& ContentsOf(const Operation& operation) const;
   Entries& ContentsOf(const Operation& operation);
 
   bool Live(const Entry& entry) const { return !Expired(entry, NowMs()); }
-  // Has expired, and may be destroyed.
-  bool Doomed(const Entry& entry) const { return Expired(entry, TrustedMs()); }
   // Whether it may have been removed unnoticed.
   bool PerhapsGone(const Entry& entry) const;
 
@@ -98,8 +133,13 @@ class Model {
   // An entry as a read returns it.
   static Item ShownBy(const Operation& read, const Entry& entry);
 
-  void Register(StateKind state);
+  // False if the state cannot be had as it is asked for: it would be stamped by
+  // event time, and there is none yet.
+  bool Register(StateKind state);
+  void Migrate(StateKind state);
   std::int64_t CommittedMs() const;
+  // What a restore goes back to; null if nothing was saved there.
+  const Saved* SavedFor(const Operation& restore) const;
 
   Allowed AllowRead(const Operation& read) const;
   Allowed AllowIsEmpty(const Operation& operation) const;
@@ -124,17 +164,23 @@ class Model {
   void PutEntries(const Operation& put);
   void Remove(const Operation& remove);
   void CleanUp(bool surely);
-  void Commit(const Operation& commit);
+  void BeginCommit(const Operation& commit);
+  void FinishCommit();
+  void Save(const Operation& save);
   void Restart(const Operation& restart);
+  void Restore(const Operation& restore);
+  void MoveIntoOtherShards();
 
-  // The clean-up of now is in it.
+  // The TTL with which states are registered, the clean-up and the shards of
+  // now are in it.
   Settings settings_;
   ModelTime time_;
-  // The TTL with which states are registered.
-  std::int64_t ttl_ms_;
   std::array<bool, kStateKinds> registered_{};
   Shard shard_;
+  // Of a commit under way.
+  std::optional<Shard> pending_;
   Shard committed_;
+  std::array<std::optional<Saved>, kPlaces> saved_;
 };
 
 }  // namespace mayfly::model_test

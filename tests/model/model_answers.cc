@@ -8,7 +8,9 @@
 namespace mayfly::model_test {
 
 Allowed Model::Allow(const Operation& operation) {
-  if (operation.action < Action::kPass) Register(operation.state);
+  if (operation.action < Action::kPass && !Register(operation.state)) {
+    return {.code = Code::kFailedPrecondition};
+  }
   switch (operation.action) {
     case Action::kRead:
     case Action::kReadEntry:
@@ -34,6 +36,15 @@ Allowed Model::Allow(const Operation& operation) {
     case Action::kRestart:
     case Action::kRewriteFiles:
       return {.items = {{{0, std::to_string(committed_.position)}}}};
+    case Action::kRestore: {
+      const Saved* const saved = SavedFor(operation);
+      const Shard& shard = saved != nullptr ? saved->shard : committed_;
+      return {.items = {{{0, std::to_string(shard.position)}}}};
+    }
+    case Action::kCheckpoint:
+    case Action::kSavepoint:
+      return {.code = committed_.position > 0 ? Code::kOk
+                                              : Code::kFailedPrecondition};
     default:
       return {};
   }
@@ -72,21 +83,20 @@ Allowed Model::AllowIsEmpty(const Operation& operation) const {
 
 Allowed Model::AllowWrite(const Operation& write) const {
   if (write.ms == 0) return {};
-  const std::int64_t ttl_ms = RuleOf(write.state).ttl_ms;
-  if (!settings_.has_ttl || ttl_ms == kInfiniteMs) {
+  const Rule& rule = RuleOf(write.state);
+  if (!rule.has_ttl || rule.ttl_ms == kInfiniteMs) {
     return {.code = Code::kFailedPrecondition};
   }
   // No stamp is before 1970.
   const bool in_range = write.ms == kForEverMs ||
-                        (write.ms > 0 && NowMs() + write.ms - ttl_ms >= 0);
+                        (write.ms > 0 && NowMs() + write.ms - rule.ttl_ms >= 0);
   return {.code = in_range ? Code::kOk : Code::kInvalidArgument};
 }
 
 Allowed Model::AllowClockMove(const Operation& move) const {
   ModelTime after = time_;
   after.Move(move);
-  // Who has no use for the machine's clock does not look at it.
-  if (!settings_.has_ttl || settings_.event_time || !after.jumped()) return {};
+  if (!after.jumped()) return {};
   return {.items = {{{0, "jumped"}}}};
 }
 

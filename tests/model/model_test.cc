@@ -122,7 +122,7 @@ class ModelTest : public ::testing::TestWithParam<Param> {
 
   Settings Given() const {
     const Mode& mode = std::get<Mode>(GetParam());
-    return {.backend = std::get<Backend>(GetParam()).choice,
+    return {.layout = {std::get<Backend>(GetParam()).choice},
             .has_ttl = mode.has_ttl,
             .refresh_on_read = mode.refresh_on_read,
             .return_expired = mode.return_expired,
@@ -166,25 +166,43 @@ class ModelTest : public ::testing::TestWithParam<Param> {
   // That everything that may happen to files and options did, so that programs
   // prove something about it.
   void ExpectAllToHaveHappened() const {
-    const FileWork& files = happenings_.files;
-    std::printf(
-        "%llu flushes, %llu compactions, %llu by sweeps, %llu files dropped; "
-        "%llu new TTLs, %llu new clean-ups\n",
-        static_cast<unsigned long long>(files.flushes),
-        static_cast<unsigned long long>(files.compactions),
-        static_cast<unsigned long long>(files.sweep_compactions),
-        static_cast<unsigned long long>(files.files_dropped),
-        static_cast<unsigned long long>(happenings_.ttl_changes),
-        static_cast<unsigned long long>(happenings_.cleanup_changes));
-    const bool has_ttl = std::get<Mode>(GetParam()).has_ttl;
-    const bool has_files =
-        std::get<Backend>(GetParam()).choice != BackendChoice::kHeap;
-    EXPECT_EQ(happenings_.ttl_changes > 0, has_ttl);
-    EXPECT_EQ(happenings_.cleanup_changes > 0, has_ttl);
-    EXPECT_EQ(files.compactions > 0, has_files);
-    EXPECT_EQ(files.flushes > 0, has_files && has_ttl);
-    EXPECT_EQ(files.sweep_compactions > 0, has_files && has_ttl);
-    EXPECT_EQ(files.files_dropped > 0, has_files && has_ttl);
+    const Happenings& all = happenings_;
+    const FileWork& files = all.files;
+    const auto print = [](const char* what, std::uint64_t times) {
+      std::printf("%llu %s", static_cast<unsigned long long>(times), what);
+    };
+    print("flushes, ", files.flushes);
+    print("compactions, ", files.compactions);
+    print("by sweeps, ", files.sweep_compactions);
+    print("files dropped\n", files.files_dropped);
+    print("new TTLs, ", all.ttl_changes);
+    print("switched on or off, ", all.ttl_switches);
+    print("new clean-ups, ", all.cleanup_changes);
+    print("commits broken off\n", all.half_commits);
+    print("checkpoints opened, ", all.checkpoints_opened);
+    print("moved, ", all.checkpoints_moved);
+    print("savepoints restored; ", all.savepoints_restored);
+    print("other backends, ", all.backend_changes);
+    print("other numbers of shards\n", all.shard_changes);
+    const bool on_heap =
+        std::get<Backend>(GetParam()).choice == BackendChoice::kHeap;
+    EXPECT_GT(all.ttl_switches, 0);
+    EXPECT_GT(all.ttl_changes, 0);
+    EXPECT_GT(all.cleanup_changes, 0);
+    EXPECT_GT(all.checkpoints_opened, 0);
+    EXPECT_GT(all.checkpoints_moved, 0);
+    EXPECT_GT(all.savepoints_restored, 0);
+    EXPECT_GT(all.backend_changes, 0);
+    EXPECT_GT(all.shard_changes, 0);
+    if (on_heap) {
+      EXPECT_GT(all.half_commits, 0);
+      return;
+    }
+    EXPECT_GT(files.compactions, 0);
+    if (!std::get<Mode>(GetParam()).has_ttl) return;
+    EXPECT_GT(files.flushes, 0);
+    EXPECT_GT(files.sweep_compactions, 0);
+    EXPECT_GT(files.files_dropped, 0);
   }
 
   std::size_t operations_ = 0;

@@ -25,6 +25,8 @@ class ModelTime {
   // What may be destroyed goes by this: as now, but for a jump.
   std::int64_t trusted_ms() const { return trusted_ms_; }
   bool jumped() const { return jumped_; }
+  // What the machine's clock says.
+  std::int64_t wall_ms() const { return wall_ms_; }
   std::int64_t watermark_ms() const { return watermark_ms_; }
 
   // One of the actions on clocks; the shard looks at them afterwards.

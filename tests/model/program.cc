@@ -25,37 +25,45 @@ const char* NameOf(Cleanup cleanup) {
 }
 
 const char* NameOf(Action action) {
-  constexpr std::array kNames = {"Read",
-                                 "Write",
-                                 "Add",
-                                 "AddAll",
-                                 "Clear",
-                                 "Get",
-                                 "Contains",
-                                 "IsEmpty",
-                                 "Remove",
-                                 "Walk",
-                                 "pass",
-                                 "set the clock back by",
-                                 "jump",
-                                 "set the clock right",
-                                 "move the watermark by",
-                                 "CleanUp",
-                                 "CleanUpInBackground",
-                                 "CleanUp until all is clean",
-                                 "Commit",
-                                 "Commit, count",
-                                 "Commit, Compact, count",
-                                 "Compact",
-                                 "sweep at",
-                                 "crash and restart",
-                                 "crash, compact files"};
+  constexpr std::array<const char*, kActions> kNames = {
+      "Read",
+      "Write",
+      "Add",
+      "AddAll",
+      "Clear",
+      "Get",
+      "Contains",
+      "IsEmpty",
+      "Remove",
+      "Walk",
+      "pass",
+      "set the clock back by",
+      "jump",
+      "set the clock right",
+      "move the watermark by",
+      "CleanUp",
+      "CleanUpInBackground",
+      "CleanUp until all is clean",
+      "Commit",
+      "Commit, count",
+      "Commit, Compact, count",
+      "Compact",
+      "BeginCommit",
+      "StepCommit",
+      "FinishCommit",
+      "sweep at",
+      "checkpoint",
+      "savepoint",
+      "crash and restart",
+      "crash, compact files",
+      "crash and restore"};
   return kNames.at(static_cast<std::size_t>(action));
 }
 
 std::string Milliseconds(std::int64_t ms) {
   if (ms == kForEverMs) return "for ever";
   if (ms == kInfiniteMs) return "infinite";
+  if (ms == kNoTtlMs) return "none";
   return std::to_string(ms) + " ms";
 }
 
@@ -91,7 +99,29 @@ std::string ArgumentsOf(const Operation& operation) {
   return text + ")";
 }
 
+std::string ToString(const Layout& layout) {
+  return std::string(NameOf(layout.backend)) + " in " +
+         std::to_string(layout.shards) + " shards";
+}
+
+// What is different after a restart.
+std::string ChangesOf(const Operation& restart) {
+  std::string text;
+  if (restart.layout) text += ", into " + ToString(*restart.layout);
+  if (restart.ms != 0) text += ", TTL " + Milliseconds(restart.ms);
+  if (restart.cleanup) {
+    text += std::string(", clean-up ") + NameOf(*restart.cleanup);
+  }
+  return text;
+}
+
 }  // namespace
+
+void Settings::ChangeTtl(std::int64_t ms) {
+  if (ms == 0) return;
+  has_ttl = ms != kNoTtlMs;
+  if (has_ttl) ttl_ms = ms;
+}
 
 bool Settings::incremental() const {
   if (!has_ttl) return false;
@@ -138,7 +168,7 @@ std::string Fold(const std::string& folded, const std::string& text) {
 }
 
 std::string ToString(const Settings& settings) {
-  std::string text = NameOf(settings.backend);
+  std::string text = ToString(settings.layout);
   text += ", clock at " + Milliseconds(settings.start_ms);
   if (!settings.has_ttl) return text + ", no TTL";
   text += ", TTL " + Milliseconds(settings.ttl_ms);
@@ -169,12 +199,16 @@ std::string ToString(const Operation& operation) {
     case Action::kSweep:
       return name + " " + std::to_string(operation.count) + " %, " +
              Milliseconds(operation.ms) + " late";
+    case Action::kStepCommit:
+      return name + " x " + std::to_string(operation.count);
+    case Action::kCheckpoint:
+    case Action::kSavepoint:
+      return name + " #" + std::to_string(operation.count);
     case Action::kRestart:
-      if (operation.ms != 0) name += ", TTL " + Milliseconds(operation.ms);
-      if (operation.cleanup) {
-        name += std::string(", clean-up ") + NameOf(*operation.cleanup);
-      }
-      return name;
+      return name + ChangesOf(operation);
+    case Action::kRestore:
+      return name + " #" + std::to_string(operation.count) +
+             ChangesOf(operation);
     case Action::kRewriteFiles:
       return name + " #" + std::to_string(operation.number) + " x " +
              std::to_string(operation.count) + ", sweep and restart";

@@ -47,16 +47,29 @@ enum class Action : std::uint8_t {
   kCount,    // Commits and counts.
   kCompact,  // Commits, compacts and counts.
   kCompactUncommitted,
-  kSweep,         // The disk.
+  kBeginCommit,  // The first half, then parts of the second, then the rest.
+  kStepCommit,
+  kFinishCommit,
+  kSweep,       // The disk.
+  kCheckpoint,  // What is committed is saved, in one form or the other.
+  kSavepoint,
   kRestart,       // At the last commit: a crash.
   kRewriteFiles,  // The same, and files are compacted and swept meanwhile.
+  kRestore,       // At what was saved; if nothing was, as kRestart.
 };
+inline constexpr std::size_t kActions =
+    static_cast<std::size_t>(Action::kRestore) + 1;
 
 // A write with this TTL is for ever.
 inline constexpr std::int64_t kForEverMs =
     std::numeric_limits<std::int64_t>::max();
 // A state with this TTL never expires.
 inline constexpr std::int64_t kInfiniteMs = -1;
+// After a restart with this TTL the states have none.
+inline constexpr std::int64_t kNoTtlMs = -2;
+
+// How many saved copies there may be; one more replaces the one in its place.
+inline constexpr std::size_t kPlaces = 2;
 
 enum class Cleanup : std::uint8_t {
   kDefault,
@@ -67,6 +80,21 @@ enum class Cleanup : std::uint8_t {
 };
 inline constexpr std::size_t kCleanups = 5;
 
+enum class BackendChoice : std::uint8_t {
+  kHeap,
+  kRocksdb,
+  // With so small a table that nearly every change of the key evicts from it.
+  kRocksdbTinyTable,
+};
+
+// What a program's shards are.
+struct Layout {
+  BackendChoice backend = BackendChoice::kHeap;
+  int shards = 1;
+
+  bool on_heap() const { return backend == BackendChoice::kHeap; }
+};
+
 // Each action takes what it needs.
 struct Operation {
   Action action = Action::kRead;
@@ -75,7 +103,8 @@ struct Operation {
   int map_key = 0;
   // Elements of a list to write, consecutive map keys to put, entries to walk,
   // to clean up. A walk with 0 ends at the end. Of a sweep: percent of a file
-  // that must have expired; of kRewriteFiles: compactions.
+  // that must have expired; of kRewriteFiles: compactions; of kStepCommit:
+  // parts. The place of what is saved or restored.
   int count = 1;
   // A walk removes the entries whose map key is a multiple of this; 0: none.
   int remove_every = 0;
@@ -86,18 +115,14 @@ struct Operation {
   int number = 0;
   // After a restart; nullopt for what it was before.
   std::optional<Cleanup> cleanup = std::nullopt;
-};
-
-enum class BackendChoice : std::uint8_t {
-  kHeap,
-  kRocksdb,
-  // With so small a table that nearly every change of the key evicts from it.
-  kRocksdbTinyTable,
+  // What is restored moves into such shards; nullopt for those that it was
+  // saved from, of which a checkpoint is then opened as it is.
+  std::optional<Layout> layout = std::nullopt;
 };
 
 // How the states of a program are set up: all alike.
 struct Settings {
-  BackendChoice backend = BackendChoice::kHeap;
+  Layout layout;
   bool has_ttl = true;
   std::int64_t ttl_ms = 100;
   bool refresh_on_read = false;
@@ -108,7 +133,9 @@ struct Settings {
   // Of the machine's clock.
   std::int64_t start_ms = 0;
 
-  bool on_heap() const { return backend == BackendChoice::kHeap; }
+  bool on_heap() const { return layout.on_heap(); }
+  // With a TTL of `ms`, or with none, or unchanged if it is 0.
+  void ChangeTtl(std::int64_t ms);
   // Whether entries are checked bit by bit, unasked.
   bool incremental() const;
   // Whether compactions, and merges of list pieces, remove what has expired.

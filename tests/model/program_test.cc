@@ -35,13 +35,12 @@ TEST(GeneratorTest, MakesEveryAction) {
   for (const bool event_time : {false, true}) {
     const Program program = MakeProgram(
         1, 20'000,
-        {.backend = BackendChoice::kRocksdb, .event_time = event_time});
+        {.layout = {BackendChoice::kRocksdb}, .event_time = event_time});
     for (const Operation& operation : program.operations) {
       actions.insert(operation.action);
     }
   }
-  EXPECT_EQ(actions.size(),
-            static_cast<std::size_t>(Action::kRewriteFiles) + 1);
+  EXPECT_EQ(actions.size(), kActions);
 }
 
 // Two operations that have to be there, one of them with a key above 2.

@@ -11,6 +11,7 @@
 #include "mayfly/testing/manual_clock.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
+#include "state/rocksdb_layout.h"
 #include "state/shard_record.h"
 #include "state/state_registry.h"
 
@@ -81,7 +82,8 @@ absl::Status ShardFiles::Open() {
     MAYFLY_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyOptions options,
                             OptionsOf(state, by_watermark ? event : processing,
                                       states_.emplace_back().ttl));
-    families.emplace_back(state.name(), std::move(options));
+    families.emplace_back(state_internal::ColumnFamilyOf(state),
+                          std::move(options));
   }
   rocksdb::DBOptions options;
   options.info_log = std::make_shared<NoLog>();

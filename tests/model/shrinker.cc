@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 namespace mayfly::model_test {
@@ -94,16 +95,18 @@ class Shrinker {
       any |= Simplify(i, &Operation::count, {1, best_.operations[i].count / 2});
       any |= Simplify<std::int64_t>(i, &Operation::ms,
                                     {0, 100, best_.operations[i].ms / 2});
-      any |= KeepCleanup(i);
+      any |= Keep(i, &Operation::cleanup);
+      any |= Keep(i, &Operation::layout);
     }
     return any;
   }
 
-  // Leaves the clean-up as it was before.
-  bool KeepCleanup(std::size_t i) {
-    if (!best_.operations[i].cleanup) return false;
+  // Leaves what a restart changes as it was before.
+  template <typename T>
+  bool Keep(std::size_t i, std::optional<T> Operation::*change) {
+    if (!(best_.operations[i].*change)) return false;
     Program candidate = best_;
-    candidate.operations[i].cleanup.reset();
+    (candidate.operations[i].*change).reset();
     return Try(std::move(candidate));
   }
 
