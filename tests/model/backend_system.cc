@@ -253,7 +253,7 @@ Answer BackendSystem::Sweep(const Operation& sweep) {
 
 Answer BackendSystem::Look() {
   for (BackendStates& states : states_) {
-    const Answer looked = states.Look();
+    Answer looked = states.Look();
     if (looked.code != Code::kOk) return looked;
   }
   return {};
