@@ -43,8 +43,8 @@ absl::Status OfAnotherLineage(const std::string& directory,
                               const v1::Lineage& lineage) {
   return absl::FailedPreconditionError(absl::StrCat(
       "directory of checkpoints '", directory, "' holds '", checkpoint,
-      "' of another job '", manifest.job(), "', ", ToString(manifest.lineage()),
-      ", while this one was ", ToString(lineage),
+      "' of another life of job '", manifest.job(), "', ",
+      ToString(manifest.lineage()), ", and this one was ", ToString(lineage),
       "; give this one a directory of its own, or go on with the other: a new "
       "state directory, and restore_from '",
       directory, "'"));

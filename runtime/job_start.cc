@@ -49,18 +49,31 @@ absl::StatusOr<std::optional<JobRestore>> FindRestore(const JobPlan& plan,
   return std::nullopt;
 }
 
-absl::Status CheckIsEmpty(const JobPlan& plan) {
-  const JobOptions& options = plan.options;
-  for (int part = 0; part < options.shards; ++part) {
+// Why an output must be empty, and the ways out.
+std::string NothingAccountsForIt(const JobPlan& plan, const JobStart& start) {
+  if (start.restore) {
+    return absl::StrCat(
+        "that are not those of '", start.restore->path(),
+        "', since one shard writes a file and several write a directory; move "
+        "them away, or give another output");
+  }
+  return absl::StrCat(
+      "that the job would replace, as state directory '",
+      plan.options.state_directory,
+      "' holds no job; is this the right state directory? If it was lost, give "
+      "restore_from a checkpoint or a savepoint; to start anew, move the "
+      "output away");
+}
+
+absl::Status CheckIsEmpty(const JobPlan& plan, const JobStart& start) {
+  const int shards = plan.options.shards;
+  for (int part = 0; part < shards; ++part) {
     MAYFLY_ASSIGN_OR_RETURN(const std::optional<OutputFound> found,
-                            plan.sink->Look(part, options.shards));
+                            plan.sink->Look(part, shards));
     if (!found || found->bytes == 0) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "state directory '", options.state_directory,
-        "' holds no job, and output '", found->name, "' has ", found->bytes,
-        " bytes, which the job would replace; is this the right state "
-        "directory? If it was lost, give restore_from a checkpoint or a "
-        "savepoint; to start anew, move the output away"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("output '", found->name, "' has ", found->bytes, " bytes ",
+                     NothingAccountsForIt(plan, start)));
   }
   return absl::OkStatus();
 }
@@ -95,7 +108,7 @@ absl::Status CheckOutput(const JobPlan& plan, const JobStart& start) {
   }
   // What keeps nothing starts anew each time.
   return plan.options.state_directory.empty() ? absl::OkStatus()
-                                              : CheckIsEmpty(plan);
+                                              : CheckIsEmpty(plan, start);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // How a job starts: it takes nothing away that it cannot account for, neither
 // lines nor checkpoints of another life.
-#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 using runtime_internal::ReadManifest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class JobStartTest : public CheckpointFixture {
  protected:
@@ -177,7 +176,9 @@ TEST_F(JobStartTest, FromACheckpointTakesNoOtherOutputWithLines) {
   WriteFile(file, "mine\n");
   EXPECT_THAT(RunJob({.sink = MakeFileSink(file)}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("'" + file + "' has 5 bytes")));
+                       AllOf(HasSubstr("'" + file + "' has 5 bytes"),
+                             HasSubstr("are not those of '" + Checkpoint(1)),
+                             HasSubstr("another output"))));
   EXPECT_EQ(ReadWholeFile(file), "mine\n");
   EXPECT_FALSE(fs::exists(options_.state_directory));
 }
@@ -185,7 +186,8 @@ TEST_F(JobStartTest, FromACheckpointTakesNoOtherOutputWithLines) {
 // Fails at the last moment of a start.
 class FailsToOpen final : public Sink {
  public:
-  explicit FailsToOpen(std::string path) : inner_(MakeFileSink(path)) {}
+  explicit FailsToOpen(std::string path)
+      : inner_(MakeFileSink(std::move(path))) {}
   const std::string& name() const override { return inner_->name(); }
   absl::Status Check(int shards) override { return inner_->Check(shards); }
   absl::StatusOr<std::unique_ptr<SinkWriter>> OpenShard(

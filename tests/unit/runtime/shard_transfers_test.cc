@@ -1,15 +1,14 @@
 #include "runtime/shard_transfers.h"
 
 #include <atomic>
-#include <chrono>
-#include <set>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "mayfly/testing/manual_clock.h"
