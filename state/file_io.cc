@@ -172,7 +172,7 @@ absl::StatusOr<DirectoryLock> DirectoryLock::AcquireForReading(
   if (::flock(fd, LOCK_SH | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return FileError(errno, "lock", path);
   return absl::FailedPreconditionError(absl::StrCat(
-      "state directory '", directory, "' is in use by process ", HolderOf(fd),
+      "'", directory, "' is in use by process ", HolderOf(fd),
       "; stop it first, or have it take a checkpoint and read that"));
 }
 

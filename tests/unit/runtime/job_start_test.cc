@@ -9,7 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/runtime/stored_job.h"
+#include "mayfly/state/internal/record_file.h"
 #include "mayfly/testing/status_matchers.h"
+#include "mayfly/v1/job.pb.h"
 #include "runtime/checkpoint_manifest.h"
 #include "runtime/lineage.h"
 #include "tests/unit/runtime/checkpoint_fixture.h"
@@ -125,6 +128,29 @@ TEST_F(JobStartTest, FromACheckpointStaysTheSameJob) {
     ASSERT_THAT(later, IsOk());
     EXPECT_TRUE(runtime_internal::IsSame(first->lineage(), later->lineage()));
   }
+  const auto by_hand =
+      WriteJobSavepoint(options_.state_directory, directory_.Path("by hand"));
+  ASSERT_THAT(by_hand, IsOk());
+  const auto later = ReadManifest(by_hand->path);
+  ASSERT_THAT(later, IsOk());
+  EXPECT_TRUE(runtime_internal::IsSame(first->lineage(), later->lineage()));
+}
+
+TEST_F(JobStartTest, ThatWasBrokenOffIsNoJobToWriteASavepointOf) {
+  v1::JobRecord record;
+  record.set_format_version(1);
+  record.set_name("visits");
+  record.set_shards(2);
+  record.set_beginning(true);
+  fs::create_directory(options_.state_directory);
+  ASSERT_THAT(
+      state_internal::WriteRecordFile(options_.state_directory + "/JOB.mayfly",
+                                      record, /*sync=*/false),
+      IsOk());
+  EXPECT_THAT(
+      WriteJobSavepoint(options_.state_directory, directory_.Path("by hand")),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("holds no job yet")));
 }
 
 // The same flags for each start, whatever has been lost.
