@@ -29,37 +29,21 @@ std::string Taken(const StoreResult& result, const Stopwatch& begun,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CheckpointCoordinator>>
-CheckpointCoordinator::Open(const JobPlan& plan, const JobDirectory& directory,
-                            const TtlClock& clock, JobRequests& requests) {
-  const JobOptions& options = plan.options;
-  if (!options.checkpoints && options.savepoint_directory.empty()) {
-    return nullptr;
-  }
-  std::unique_ptr<CheckpointCoordinator> result(
-      new CheckpointCoordinator(plan, directory, clock, requests));
-  const auto open = [&](const std::string& path) {
-    return CheckpointStore::Open(path, options.name, options.durability);
-  };
-  if (options.checkpoints) {
-    MAYFLY_ASSIGN_OR_RETURN(result->checkpoint_store_,
-                            open(options.checkpoints->directory));
-  }
-  if (!options.savepoint_directory.empty()) {
-    MAYFLY_ASSIGN_OR_RETURN(result->savepoint_store_,
-                            open(options.savepoint_directory));
-  }
-  result->thread_ = std::thread([raw = result.get()] { raw->StoreAll(); });
-  return result;
-}
-
-CheckpointCoordinator::CheckpointCoordinator(const JobPlan& plan,
+CheckpointCoordinator::CheckpointCoordinator(CheckpointStores stores,
+                                             const JobPlan& plan,
                                              const JobDirectory& directory,
                                              const TtlClock& clock,
                                              JobRequests& requests)
-    : plan_(plan), directory_(directory), clock_(clock), requests_(requests) {
+    : plan_(plan),
+      directory_(directory),
+      clock_(clock),
+      requests_(requests),
+      stores_(std::move(stores)) {
   if (plan.options.checkpoints && plan.options.checkpoints->interval) {
     timer_.emplace(*plan.options.checkpoints->interval, clock.NowMs());
+  }
+  if (stores_.checkpoints || stores_.savepoints) {
+    thread_ = std::thread([this] { StoreAll(); });
   }
 }
 
@@ -70,11 +54,13 @@ bool CheckpointCoordinator::on_stop() const {
          (plan_.options.checkpoints && plan_.options.checkpoints->on_stop);
 }
 
-std::shared_ptr<Capture> CheckpointCoordinator::Begin(bool is_last) {
+std::shared_ptr<Capture> CheckpointCoordinator::Begin(
+    const SourcePosition& position, bool is_last) {
   PassOnMessages();
+  RefuseRequests();
   MutexLock lock(mutex_);
   if (!is_last && !orders_.empty()) return nullptr;
-  Order order{.checkpoint = CheckpointDue(is_last),
+  Order order{.checkpoint = CheckpointDue(position, is_last),
               .savepoint = SavepointDue(is_last),
               .is_last = is_last,
               .begun = Stopwatch(clock_),
@@ -90,19 +76,38 @@ std::shared_ptr<Capture> CheckpointCoordinator::Begin(bool is_last) {
   return order.capture;
 }
 
-bool CheckpointCoordinator::CheckpointDue(bool is_last) {
-  if (!checkpoint_store_) return false;
+// A job that is started again and again with nothing to do must not fill the
+// directory with the same checkpoint, at the cost of the older ones.
+bool CheckpointCoordinator::CheckpointDue(const SourcePosition& position,
+                                          bool is_last) {
+  if (!stores_.checkpoints) return false;
   const bool asked =
       requests_.checkpoint.exchange(false, std::memory_order_relaxed);
-  return asked || (is_last && plan_.options.checkpoints->on_stop) ||
+  return asked ||
+         (is_last && plan_.options.checkpoints->on_stop &&
+          stores_.checkpoints->found_at() != position) ||
          (timer_ && timer_->Due(clock_.NowMs()));
 }
 
 bool CheckpointCoordinator::SavepointDue(bool is_last) {
-  if (!savepoint_store_) return false;
+  if (!stores_.savepoints) return false;
   const bool asked =
       requests_.savepoint.exchange(false, std::memory_order_relaxed);
   return asked || (is_last && plan_.options.savepoint_on_stop);
+}
+
+void CheckpointCoordinator::RefuseRequests() {
+  const auto refuse = [&](const char* what, const char* option) {
+    plan_.log(absl::StrCat("job '", plan_.options.name, "' was asked for a ",
+                           what, " and takes none: it was started without a ",
+                           "directory for them, ", option));
+  };
+  if (!stores_.checkpoints && requests_.checkpoint.exchange(false)) {
+    refuse("checkpoint", "JobOptions::checkpoints");
+  }
+  if (!stores_.savepoints && requests_.savepoint.exchange(false)) {
+    refuse("savepoint", "JobOptions::savepoint_directory");
+  }
 }
 
 void CheckpointCoordinator::PassOnMessages() {
@@ -156,6 +161,7 @@ absl::StatusOr<CapturedJob> CheckpointCoordinator::CapturedOf(
   captured.manifest.set_job(plan_.options.name);
   captured.manifest.set_backend(RecordedKind(plan_.options.backend));
   captured.manifest.set_time_ms(order.time_ms);
+  *captured.manifest.mutable_lineage() = directory_.lineage();
   for (const std::uint64_t bytes : directory_.retired_output_bytes()) {
     captured.manifest.add_retired_output_bytes(bytes);
   }
@@ -178,7 +184,7 @@ void CheckpointCoordinator::Store(const Order& order) {
   // First, since the checkpoint takes what was captured away.
   if (order.savepoint) {
     const absl::StatusOr<StoreResult> result =
-        captured.ok() ? savepoint_store_->PutSavepoint(*captured)
+        captured.ok() ? stores_.savepoints->PutSavepoint(*captured)
                       : captured.status();
     settle("savepoint", result, &CheckpointCoordinator::savepoints_);
     MutexLock lock(mutex_);
@@ -186,11 +192,11 @@ void CheckpointCoordinator::Store(const Order& order) {
   }
   if (order.checkpoint) {
     settle("checkpoint",
-           captured.ok() ? checkpoint_store_->PutCheckpoint(*captured)
+           captured.ok() ? stores_.checkpoints->PutCheckpoint(*captured)
                          : captured.status(),
            &CheckpointCoordinator::checkpoints_);
     const absl::Status kept =
-        checkpoint_store_->KeepNewest(plan_.options.checkpoints->keep);
+        stores_.checkpoints->KeepNewest(plan_.options.checkpoints->keep);
     MutexLock lock(mutex_);
     if (!kept.ok()) {
       messages_.push_back(

@@ -31,13 +31,10 @@ namespace mayfly::runtime_internal {
 // Threads: any.
 class CheckpointCoordinator {
  public:
-  // Opens the places that the options name. Null if they name none.
   // Lifetime: what it is given outlives it.
-  // Errors: as CheckpointStore::Open().
-  static absl::StatusOr<std::unique_ptr<CheckpointCoordinator>> Open(
-      const JobPlan& plan, const JobDirectory& directory, const TtlClock& clock,
-      JobRequests& requests);
-
+  CheckpointCoordinator(CheckpointStores stores, const JobPlan& plan,
+                        const JobDirectory& directory, const TtlClock& clock,
+                        JobRequests& requests);
   CheckpointCoordinator(const CheckpointCoordinator&) = delete;
   CheckpointCoordinator& operator=(const CheckpointCoordinator&) = delete;
   // As Finish(), but calls nobody.
@@ -46,10 +43,11 @@ class CheckpointCoordinator {
   // Something is to be captured when the job stops.
   bool on_stop() const;
 
-  // What all shards are to capture here; null if nothing is due, or what was
-  // captured before is not stored yet. `is_last` when the job stops.
+  // What all shards are to capture at this place of the input; null if nothing
+  // is due, or what was captured before is not stored yet. `is_last` when the
+  // job stops.
   // Threads: the reader's.
-  std::shared_ptr<Capture> Begin(bool is_last);
+  std::shared_ptr<Capture> Begin(const SourcePosition& position, bool is_last);
 
   // Stores what all shards have captured, and forgets what only some have:
   // none of them works any more.
@@ -71,11 +69,10 @@ class CheckpointCoordinator {
     TimestampMs time_ms = 0;
   };
 
-  CheckpointCoordinator(const JobPlan& plan, const JobDirectory& directory,
-                        const TtlClock& clock, JobRequests& requests);
-
-  bool CheckpointDue(bool is_last);
+  bool CheckpointDue(const SourcePosition& position, bool is_last);
   bool SavepointDue(bool is_last);
+  // Says what cannot be done without a place for it.
+  void RefuseRequests();
   // The plan's log is the reader's, too.
   void PassOnMessages();
 
@@ -93,8 +90,7 @@ class CheckpointCoordinator {
   const JobDirectory& directory_;
   const TtlClock& clock_;
   JobRequests& requests_;
-  std::optional<CheckpointStore> checkpoint_store_;
-  std::optional<CheckpointStore> savepoint_store_;
+  CheckpointStores stores_;
 
   // The reader's.
   std::optional<IntervalTimer> timer_;

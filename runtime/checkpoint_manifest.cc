@@ -88,12 +88,16 @@ absl::StatusOr<v1::CheckpointManifest> ReadManifest(
                                           "' is not that of a checkpoint"));
 }
 
+std::uint64_t BytesOf(const v1::CheckpointShard& shard) {
+  std::uint64_t bytes = 0;
+  for (const v1::CheckpointedFile& file : shard.files()) bytes += file.bytes();
+  return bytes;
+}
+
 std::uint64_t BytesOf(const v1::CheckpointManifest& manifest) {
   std::uint64_t bytes = 0;
   for (const v1::CheckpointShard& shard : manifest.shards()) {
-    for (const v1::CheckpointedFile& file : shard.files()) {
-      bytes += file.bytes();
-    }
+    bytes += BytesOf(shard);
   }
   return bytes;
 }

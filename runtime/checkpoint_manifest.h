@@ -31,6 +31,7 @@ absl::Status WriteManifest(const std::string& checkpoint,
 absl::StatusOr<v1::CheckpointManifest> ReadManifest(
     const std::string& checkpoint);
 
+std::uint64_t BytesOf(const v1::CheckpointShard& shard);
 std::uint64_t BytesOf(const v1::CheckpointManifest& manifest);
 
 // Reads all files. `count` takes the bytes of each file that was read, and ends

@@ -9,10 +9,12 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/savepoint.h"
 #include "runtime/checkpoint_manifest.h"
+#include "runtime/lineage.h"
 #include "runtime/output_file.h"
 
 namespace mayfly::runtime_internal {
@@ -35,33 +37,58 @@ absl::Status RemoveUnfinished(const std::string& directory) {
   return error ? FileError(error.value(), "list", directory) : absl::OkStatus();
 }
 
+absl::Status OfAnotherLineage(const std::string& directory,
+                              const std::string& checkpoint,
+                              const v1::CheckpointManifest& manifest,
+                              const v1::Lineage& lineage) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "directory of checkpoints '", directory, "' holds '", checkpoint,
+      "' of another life of job '", manifest.job(), "', ",
+      ToString(manifest.lineage()), ", and this one was ", ToString(lineage),
+      "; give this one a directory of its own, or go on with the other: a new "
+      "state directory, and restore_from '",
+      directory, "'"));
+}
+
 }  // namespace
 
-absl::StatusOr<CheckpointStore> CheckpointStore::Open(const std::string& path,
-                                                      const std::string& job,
-                                                      Durability durability) {
+absl::StatusOr<CheckpointStore> CheckpointStore::Open(
+    const std::string& path, const std::string& job, const v1::Lineage& lineage,
+    Durability durability) {
   MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path));
-  MAYFLY_ASSIGN_OR_RETURN(auto lock,
-                          state_internal::DirectoryLock::Acquire(path));
-  CheckpointStore store(path, std::move(lock),
+  auto lock = state_internal::DirectoryLock::Acquire(path);
+  if (!lock.ok()) {
+    return Annotate(lock.status(), "directory of checkpoints or savepoints");
+  }
+  CheckpointStore store(path, *std::move(lock),
                         durability == Durability::kMachine);
-  MAYFLY_RETURN_IF_ERROR(store.LookAround(job));
+  MAYFLY_RETURN_IF_ERROR(store.LookAround(job, lineage));
   MAYFLY_RETURN_IF_ERROR(RemoveUnfinished(path));
   return store;
 }
 
-absl::Status CheckpointStore::LookAround(const std::string& job) {
+absl::Status CheckpointStore::LookAround(const std::string& job,
+                                         const v1::Lineage& lineage) {
   MAYFLY_ASSIGN_OR_RETURN(const auto stored, ListCheckpoints(path_));
   for (const StoredCheckpoint& checkpoint : stored) {
     next_number_ = std::max(next_number_, checkpoint.number + 1);
     const auto manifest = ReadManifest(checkpoint.path);
+    if (absl::IsFailedPrecondition(manifest.status())) return manifest.status();
     if (!manifest.ok()) continue;
     if (manifest->job() != job) {
       return absl::FailedPreconditionError(absl::StrCat(
           "'", checkpoint.path, "' is of the job '", manifest->job(),
           "', not of '", job, "'; give each job a directory of its own"));
     }
-    if (known_path_.empty()) Remember(checkpoint.path, *manifest);
+    if (manifest->kind() == v1::CHECKPOINT_KIND_CHECKPOINT &&
+        !IsSame(manifest->lineage(), lineage)) {
+      return OfAnotherLineage(path_, checkpoint.path, *manifest, lineage);
+    }
+    if (!known_path_.empty()) continue;
+    Remember(checkpoint.path, *manifest);
+    const v1::ShardPosition& position = manifest->shards(0).position();
+    found_at_ = {.bytes = position.input_bytes(),
+                 .lines = position.input_lines()};
   }
   return absl::OkStatus();
 }
@@ -228,6 +255,24 @@ absl::Status CheckpointStore::KeepNewest(int keep) {
     MAYFLY_RETURN_IF_ERROR(RemoveAll(checkpoint.path));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<CheckpointStores> OpenStores(const JobOptions& options,
+                                            const v1::Lineage& lineage) {
+  const auto open = [&](const std::string& path) {
+    return CheckpointStore::Open(path, options.name, lineage,
+                                 options.durability);
+  };
+  CheckpointStores stores;
+  if (options.checkpoints) {
+    MAYFLY_ASSIGN_OR_RETURN(stores.checkpoints,
+                            open(options.checkpoints->directory));
+  }
+  if (!options.savepoint_directory.empty()) {
+    MAYFLY_ASSIGN_OR_RETURN(stores.savepoints,
+                            open(options.savepoint_directory));
+  }
+  return stores;
 }
 
 }  // namespace mayfly::runtime_internal

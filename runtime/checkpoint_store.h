@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mayfly/runtime/job_options.h"
+#include "mayfly/runtime/source.h"
 #include "mayfly/state/backend_options.h"
 #include "mayfly/state/internal/file_copy.h"
 #include "mayfly/state/internal/file_io.h"
@@ -36,11 +39,18 @@ class CheckpointStore {
  public:
   // Locks the directory, made if need be, and removes what a crash has left
   // half-done.
-  // Errors: kFailedPrecondition if it is in use, or of another job; as
+  // Errors: kFailedPrecondition if it is in use, if something in it is of
+  // another job or of a newer version, or if a checkpoint in it is of another
+  // lineage: they would take turns, and remove one another; as
   // state_internal::FileError().
   static absl::StatusOr<CheckpointStore> Open(const std::string& path,
                                               const std::string& job,
+                                              const v1::Lineage& lineage,
                                               Durability durability);
+
+  // Where the newest one found by Open() stands in the input; nullopt if there
+  // was none.
+  const std::optional<SourcePosition>& found_at() const { return found_at_; }
 
   // Makes the next checkpoint of what was captured, which is moved there if the
   // file system is the same; otherwise only what the one before does not have
@@ -65,7 +75,7 @@ class CheckpointStore {
                   bool sync)
       : path_(std::move(path)), lock_(std::move(lock)), sync_(sync) {}
 
-  absl::Status LookAround(const std::string& job);
+  absl::Status LookAround(const std::string& job, const v1::Lineage& lineage);
   void Remember(const std::string& path,
                 const v1::CheckpointManifest& manifest);
   bool IsKnown(const v1::CheckpointedFile& file) const;
@@ -90,8 +100,19 @@ class CheckpointStore {
   state_internal::DirectoryLock lock_;
   bool sync_;
   std::uint64_t next_number_ = 1;
+  std::optional<SourcePosition> found_at_;
   std::string known_path_;
   KnownFiles known_;
 };
+
+// Those that the options name.
+struct CheckpointStores {
+  std::optional<CheckpointStore> checkpoints;
+  std::optional<CheckpointStore> savepoints;
+};
+
+// Errors: as CheckpointStore::Open().
+absl::StatusOr<CheckpointStores> OpenStores(const JobOptions& options,
+                                            const v1::Lineage& lineage);
 
 }  // namespace mayfly::runtime_internal

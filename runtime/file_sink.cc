@@ -1,14 +1,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "mayfly/runtime/sink.h"
 #include "mayfly/serde/status_macros.h"
@@ -37,6 +44,20 @@ std::optional<int> PartNumber(const fs::path& path) {
     return std::nullopt;
   }
   return number;
+}
+
+// Of a thousand parts the first few tell enough.
+std::string NamesOf(const std::set<std::string>& parts) {
+  constexpr std::size_t kNamesMax = 8;
+  const std::vector<std::string> names(
+      parts.begin(),
+      std::next(parts.begin(), static_cast<std::ptrdiff_t>(
+                                   std::min(parts.size(), kNamesMax))));
+  return absl::StrCat(
+      absl::StrJoin(names, ", "),
+      parts.size() > names.size()
+          ? absl::StrCat(" and ", parts.size() - names.size(), " more")
+          : "");
 }
 
 // Sets errno if not.
@@ -80,13 +101,32 @@ class FileSink final : public Sink {
       return OutputFile::Share(STDOUT_FILENO, "standard output",
                                standard_output_, committed_bytes);
     }
-    if (shards == 1) return OutputFile::Open(path_, committed_bytes);
-    MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path_));
-    return OutputFile::Open(path_ + "/" + Numbered(kPartPrefix, shard),
-                            committed_bytes);
+    if (shards > 1)
+      MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path_));
+    return OutputFile::Open(PathOf(shard, shards), committed_bytes);
+  }
+
+  absl::StatusOr<std::optional<OutputFound>> Look(int shard,
+                                                  int shards) override {
+    if (path_ == kStandardOutput) return std::nullopt;
+    OutputFound found{.name = PathOf(shard, shards)};
+    std::error_code error;
+    const fs::file_status status = fs::status(found.name, error);
+    if (!fs::exists(status)) return found;
+    if (!fs::is_regular_file(status)) return std::nullopt;
+    found.bytes = fs::file_size(found.name, error);
+    if (error) {
+      return state_internal::FileError(error.value(), "look at output",
+                                       found.name);
+    }
+    return found;
   }
 
  private:
+  std::string PathOf(int shard, int shards) const {
+    return shards == 1 ? path_ : path_ + "/" + Numbered(kPartPrefix, shard);
+  }
+
   // What is to be made needs a directory to be made in.
   absl::Status CheckParent() const {
     const fs::path parent = fs::absolute(path_).parent_path();
@@ -103,20 +143,23 @@ class FileSink final : public Sink {
 
   // Parts that this job does not write would pass for its output.
   absl::Status CheckParts(int shards) const {
+    std::set<std::string> others;
     std::error_code error;
     for (const fs::directory_entry& entry :
          fs::directory_iterator(path_, error)) {
       const std::optional<int> part = PartNumber(entry.path());
       if (part && *part >= shards) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "output '", path_, "' holds ", entry.path().filename().string(),
-            " of a job with more than ", shards,
-            " shards; remove its part files, or give another directory"));
+        others.insert(entry.path().filename().string());
       }
     }
-    return error
-               ? state_internal::FileError(error.value(), "list output", path_)
-               : absl::OkStatus();
+    if (error) {
+      return state_internal::FileError(error.value(), "list output", path_);
+    }
+    if (others.empty()) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "output '", path_, "' holds ", NamesOf(others), ", of a job with more ",
+        "than ", shards, " shards; move ", others.size() == 1 ? "it" : "them",
+        " away, or give another directory"));
   }
 
   const std::string path_;

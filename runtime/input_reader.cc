@@ -32,7 +32,7 @@ std::vector<ShardReport> ReportsOf(const ShardRunners& shards) {
 
 InputReader::InputReader(const JobPlan& plan, const TtlClock& clock,
                          const ShardRunners& shards,
-                         CheckpointCoordinator* checkpoints)
+                         CheckpointCoordinator& checkpoints)
     : plan_(plan),
       shards_(shards),
       checkpoints_(checkpoints),
@@ -79,19 +79,13 @@ absl::Status InputReader::Run(const std::atomic<bool>& stop) {
 // reach soon, unless nothing comes.
 bool InputReader::MayStop(const std::atomic<bool>& stop) const {
   return stop.load(std::memory_order_relaxed) &&
-         (idle_ || checkpoints_ == nullptr || !checkpoints_->on_stop() ||
+         (idle_ || !checkpoints_.on_stop() ||
           position_.bytes >= all_done_bytes_);
 }
 
 void InputReader::ReportProgress() {
-  CheckpointReport checkpoints;
-  CheckpointReport savepoints;
-  if (checkpoints_ != nullptr) {
-    checkpoints = checkpoints_->checkpoints();
-    savepoints = checkpoints_->savepoints();
-  }
   progress_.Report(position_, malformed_.count(), ReportsOf(shards_),
-                   checkpoints, savepoints);
+                   checkpoints_.checkpoints(), checkpoints_.savepoints());
 }
 
 absl::StatusOr<SourceRead> InputReader::ReadLine() {
@@ -147,9 +141,9 @@ bool InputReader::HandOver() {
 }
 
 bool InputReader::PassBarrier(bool is_last) {
-  if (checkpoints_ == nullptr) return true;
   if (!is_last && position_.bytes < all_done_bytes_) return true;
-  const std::shared_ptr<Capture> capture = checkpoints_->Begin(is_last);
+  const std::shared_ptr<Capture> capture =
+      checkpoints_.Begin(position_, is_last);
   return capture == nullptr ||
          std::ranges::all_of(shards_, [&](const auto& shard) {
            return shard->queue().Push(Work{.capture = capture});

@@ -26,9 +26,8 @@ std::vector<ShardReport> ReportsOf(const ShardRunners& shards);
 class InputReader {
  public:
   // Lifetime: all of these outlive the reader.
-  // `checkpoints` may be null.
   InputReader(const JobPlan& plan, const TtlClock& clock,
-              const ShardRunners& shards, CheckpointCoordinator* checkpoints);
+              const ShardRunners& shards, CheckpointCoordinator& checkpoints);
 
   // Goes to the smallest position that a shard has committed.
   // Errors: of the source.
@@ -66,7 +65,7 @@ class InputReader {
 
   const JobPlan& plan_;
   const ShardRunners& shards_;
-  CheckpointCoordinator* const checkpoints_;
+  CheckpointCoordinator& checkpoints_;
   const std::unique_ptr<LineRouter> router_;
   MalformedLines malformed_;
   ProgressReporter progress_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "mayfly/runtime/internal/annotate.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/record_file.h"
 #include "runtime/output_file.h"
@@ -37,8 +38,10 @@ absl::Status CheckRecord(const v1::JobRecord& record, const std::string& path,
     return absl::FailedPreconditionError(absl::StrCat(
         "state directory '", path, "' was written with ", record.shards(),
         record.shards() == 1 ? " shard" : " shards", ", and ", options.shards,
-        " are asked for; start with ", record.shards(),
-        ", or give a new directory to start anew"));
+        options.shards == 1 ? " is" : " are", " asked for; start with ",
+        record.shards(),
+        ", or have its state dealt out anew: restore_from a savepoint or a "
+        "checkpoint of it into a new state directory"));
   }
   return absl::OkStatus();
 }
@@ -46,7 +49,15 @@ absl::Status CheckRecord(const v1::JobRecord& record, const std::string& path,
 absl::Status Damaged(const std::string& path, const char* what) {
   return absl::DataLossError(
       absl::StrCat("state directory '", path, "' ", what,
-                   "; give a new directory to start anew"));
+                   "; restore_from a checkpoint or a savepoint of the job "
+                   "into a new directory, or start anew with a new directory "
+                   "and another output"));
+}
+
+absl::Status ChangedMeanwhile(const std::string& path) {
+  return absl::UnavailableError(
+      absl::StrCat("state directory '", path,
+                   "' was changed by another process meanwhile; start again"));
 }
 
 std::string RecordPath(const std::string& path) {
@@ -74,56 +85,67 @@ absl::StatusOr<std::optional<v1::JobRecord>> JobDirectory::Look(
     return Damaged(path, "has a JOB.mayfly that cannot be read");
   }
   MAYFLY_RETURN_IF_ERROR(read);
-  // A restore that was broken off may be begun anew with other shards.
-  if (!record.restoring_from().empty() && !options.restore_from.empty()) {
+  const bool is_restoring = !record.restoring_from().empty();
+  const bool may_begin =
+      record.beginning() || (is_restoring && !options.restore_from.empty());
+  // What is begun once more may have other shards.
+  if (may_begin) {
     record.set_shards(static_cast<std::uint32_t>(options.shards));
   }
   MAYFLY_RETURN_IF_ERROR(CheckRecord(record, path, options));
-  if (record.restoring_from().empty()) return record;
-  if (!options.restore_from.empty()) return std::nullopt;
+  if (may_begin) return std::nullopt;
+  if (!is_restoring) return record;
   return absl::FailedPreconditionError(absl::StrCat(
       "state directory '", path, "' was being restored from '",
       record.restoring_from(),
-      "' when the job was ended; start it with that to restore from once "
-      "more, or give a new directory to start anew"));
+      "' when the job was ended; start it with that as restore_from once more, "
+      "or start anew with a new directory and another output"));
 }
 
-absl::StatusOr<JobDirectory> JobDirectory::Open(const JobOptions& options) {
+absl::StatusOr<JobDirectory> JobDirectory::Open(
+    const JobOptions& options, const std::optional<JobBeginning>& beginning) {
   const std::string& path = options.state_directory;
   const bool sync = options.durability == Durability::kMachine;
   if (path.empty()) return JobDirectory("", sync, {});
   MAYFLY_RETURN_IF_ERROR(state_internal::MakeDirectory(path));
-  MAYFLY_ASSIGN_OR_RETURN(auto lock,
-                          state_internal::DirectoryLock::Acquire(path));
+  auto lock = state_internal::DirectoryLock::Acquire(path);
+  if (!lock.ok()) return Annotate(lock.status(), "state directory");
   MAYFLY_ASSIGN_OR_RETURN(std::optional<v1::JobRecord> record, Look(options));
-  JobDirectory directory(path, sync, std::move(lock));
+  if (record.has_value() == beginning.has_value()) {
+    return ChangedMeanwhile(path);
+  }
+  JobDirectory directory(path, sync, *std::move(lock));
   MAYFLY_RETURN_IF_ERROR(state_internal::RemoveAll(path + kCaptures));
   if (record) {
     directory.record_ = *std::move(record);
   } else {
-    MAYFLY_RETURN_IF_ERROR(directory.Begin(options));
+    MAYFLY_RETURN_IF_ERROR(directory.Begin(options, *beginning));
   }
   return directory;
 }
 
-absl::Status JobDirectory::Begin(const JobOptions& options) {
+absl::Status JobDirectory::Begin(const JobOptions& options,
+                                 const JobBeginning& beginning) {
   record_.set_format_version(kFormatVersion);
   record_.set_name(options.name);
   record_.set_shards(static_cast<std::uint32_t>(options.shards));
-  record_.set_restoring_from(options.restore_from);
+  record_.set_restoring_from(beginning.restoring_from);
+  record_.set_beginning(beginning.restoring_from.empty());
+  *record_.mutable_lineage() = beginning.lineage;
+  record_.mutable_retired_output_bytes()->Assign(
+      beginning.retired_output_bytes.begin(),
+      beginning.retired_output_bytes.end());
   MAYFLY_RETURN_IF_ERROR(WriteRecord());
-  return is_restoring() ? RemoveShards() : absl::OkStatus();
+  return RemoveShards();
 }
 
-absl::Status JobDirectory::FinishRestore(
-    std::vector<std::uint64_t> retired_output_bytes) {
+absl::Status JobDirectory::FinishBeginning() {
   record_.clear_restoring_from();
-  record_.mutable_retired_output_bytes()->Assign(retired_output_bytes.begin(),
-                                                 retired_output_bytes.end());
+  record_.clear_beginning();
   return WriteRecord();
 }
 
-absl::Status JobDirectory::AbandonRestore() {
+absl::Status JobDirectory::AbandonBeginning() {
   MAYFLY_RETURN_IF_ERROR(RemoveShards());
   return state_internal::RemoveAll(RecordPath(path_));
 }

@@ -18,38 +18,51 @@ namespace mayfly::runtime_internal {
 // What the directory says of its job.
 inline constexpr char kJobRecordFile[] = "JOB.mayfly";
 
+// What a directory that holds no job is to hold.
+struct JobBeginning {
+  v1::Lineage lineage;
+  // The checkpoint or savepoint that it is restored from; empty: from nothing.
+  std::string restoring_from = {};
+  // Lengths of the parts of the output that have no shard any more.
+  std::vector<std::uint64_t> retired_output_bytes = {};
+};
+
 // Threads: one, const methods any.  Lifetime: holds the directory's lock.
 class JobDirectory {
  public:
   // What the directory says of the job that it holds, which is the one of the
-  // options; nullopt if it holds none. Changes nothing.
+  // options; nullopt if it holds none, or one whose beginning was broken off,
+  // which is begun once more. Changes nothing.
   // Errors: kFailedPrecondition if it is of another job, of another number of
-  // shards or of a newer version; kDataLoss if it is damaged; as
+  // shards or of a newer version, or if a restore was broken off and there is
+  // no `restore_from`; kDataLoss if it is damaged; as
   // state_internal::FileError().
   static absl::StatusOr<std::optional<v1::JobRecord>> Look(
       const JobOptions& options);
 
-  // Locks the directory, made if need be, and makes sure that what lies in it
-  // is of this job. Without a path nothing is kept.
+  // Locks the directory, made if need be. Without a path nothing is kept.
   //
-  // One that holds no job yet, or one whose restore was broken off, is made
-  // ready for `restore_from` if that is given: it then is_restoring(), and is
-  // neither new nor whole for anybody else before FinishRestore().
+  // With a beginning, for a directory in which Look() finds no job, it is
+  // emptied, and holds no whole job before FinishBeginning().
   // Errors: kInvalidArgument if a file is in the way; kFailedPrecondition if
-  // the directory is in use, or if a restore was broken off and there is no
-  // `restore_from`; as Look().
-  static absl::StatusOr<JobDirectory> Open(const JobOptions& options);
+  // the directory is in use; kUnavailable if it is not any more what Look()
+  // found; as Look().
+  static absl::StatusOr<JobDirectory> Open(
+      const JobOptions& options, const std::optional<JobBeginning>& beginning);
 
-  bool is_restoring() const { return !record_.restoring_from().empty(); }
+  bool is_beginning() const {
+    return record_.beginning() || !record_.restoring_from().empty();
+  }
 
-  // All shards are there. The parts of the output that have no shard any more
-  // have these lengths.
+  // All shards are there, and the output is open.
   // Errors: as state_internal::FileError().
-  absl::Status FinishRestore(std::vector<std::uint64_t> retired_output_bytes);
+  absl::Status FinishBeginning();
 
-  // Removes what was restored: the directory holds no job again.
+  // Removes what was begun: the directory holds no job again.
   // Errors: as state_internal::FileError().
-  absl::Status AbandonRestore();
+  absl::Status AbandonBeginning();
+
+  const v1::Lineage& lineage() const { return record_.lineage(); }
 
   // Empty if nothing is kept.
   std::string ShardDirectory(int shard) const;
@@ -67,7 +80,7 @@ class JobDirectory {
   JobDirectory(std::string path, bool sync, state_internal::DirectoryLock lock)
       : path_(std::move(path)), sync_(sync), lock_(std::move(lock)) {}
 
-  absl::Status Begin(const JobOptions& options);
+  absl::Status Begin(const JobOptions& options, const JobBeginning& beginning);
   absl::Status RemoveShards() const;
   absl::Status WriteRecord() const;
 

@@ -17,10 +17,12 @@
 #include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
 #include "runtime/checkpoint_coordinator.h"
+#include "runtime/checkpoint_store.h"
 #include "runtime/input_reader.h"
 #include "runtime/interval_timer.h"
 #include "runtime/job_directory.h"
 #include "runtime/job_restore.h"
+#include "runtime/job_start.h"
 #include "runtime/job_totals.h"
 #include "runtime/mutex.h"
 #include "runtime/restore_meter.h"
@@ -57,15 +59,22 @@ class JobEngine {
   absl::Status Prepare() {
     MAYFLY_RETURN_IF_ERROR(plan_.source->Open());
     MAYFLY_RETURN_IF_ERROR(CheckApart());
-    MAYFLY_RETURN_IF_ERROR(OpenDirectory());
-    MAYFLY_ASSIGN_OR_RETURN(
-        checkpoints_,
-        CheckpointCoordinator::Open(plan_, *directory_, *clock_, requests_));
-    MAYFLY_RETURN_IF_ERROR(OpenShards());
-    reader_.emplace(plan_, *clock_, shards_, checkpoints_.get());
-    MAYFLY_RETURN_IF_ERROR(reader_->Start());
-    if (reader_->start().bytes > 0) LogRestart();
-    return OpenOutputs();
+    RestoreMeter meter(plan_, *clock_, requests_.stop);
+    MAYFLY_ASSIGN_OR_RETURN(const JobStart start,
+                            FindStart(plan_, *clock_, meter));
+    MAYFLY_ASSIGN_OR_RETURN(CheckpointStores stores,
+                            OpenStores(options_, start.lineage));
+    MAYFLY_ASSIGN_OR_RETURN(directory_,
+                            JobDirectory::Open(options_, start.beginning));
+    absl::Status status =
+        GuardedCall("the source, the sink or a callback",
+                    [&] { return OpenAll(start, std::move(stores)); });
+    if (!directory_->is_beginning()) return status;
+    if (status.ok()) return directory_->FinishBeginning();
+    // Half a beginning would pass for the job.
+    shards_.clear();
+    directory_->AbandonBeginning().IgnoreError();
+    return status;
   }
 
   // Reads on this thread, while each shard works on one of its own.
@@ -89,14 +98,12 @@ class JobEngine {
     }
     JoinThreads();
     if (sweeps_) sweeps_->Stop();
-    if (checkpoints_ != nullptr) checkpoints_->Finish();
+    checkpoints_->Finish();
     {
       MutexLock lock(mutex_);
       if (!first_error_.ok()) return first_error_;
     }
-    if (checkpoints_ == nullptr || checkpoints_->last_savepoint().ok()) {
-      return absl::OkStatus();
-    }
+    if (checkpoints_->last_savepoint().ok()) return absl::OkStatus();
     return Annotate(checkpoints_->last_savepoint(),
                     "stopped and committed, but without the savepoint that was "
                     "to be written");
@@ -117,10 +124,9 @@ class JobEngine {
     summary.late_elements = totals.late_elements;
     summary.states = std::move(totals.states);
     if (sweeps_) summary.swept = sweeps_->totals();
-    if (checkpoints_ != nullptr) {
-      summary.checkpoints = checkpoints_->checkpoints();
-      summary.savepoints = checkpoints_->savepoints();
-    }
+    summary.checkpoints = checkpoints_->checkpoints();
+    summary.savepoints = checkpoints_->savepoints();
+    summary.retired_outputs = retired_outputs_;
     for (int shard = 0; shard < options_.shards; ++shard) {
       const ShardReport report = shards_[shard]->report();
       summary.shards.push_back({.directory = directory_->ShardDirectory(shard),
@@ -156,44 +162,18 @@ class JobEngine {
         "' is input and output, or holds both; give another output"));
   }
 
-  // Restores into a directory that holds no job yet, if asked to.
-  absl::Status OpenDirectory() {
-    RestoreMeter meter(plan_, *clock_, requests_.stop);
-    MAYFLY_ASSIGN_OR_RETURN(const std::optional<v1::JobRecord> record,
-                            JobDirectory::Look(options_));
-    std::optional<JobRestore> restore;
-    int parts = options_.shards;
-    if (record) {
-      parts += record->retired_output_bytes_size();
-    } else if (!options_.restore_from.empty()) {
-      MAYFLY_ASSIGN_OR_RETURN(restore, JobRestore::Find(plan_, meter));
-      parts += static_cast<int>(restore->retired_output_bytes().size());
+  absl::Status OpenAll(const JobStart& start, CheckpointStores stores) {
+    checkpoints_.emplace(std::move(stores), plan_, *directory_, *clock_,
+                         requests_);
+    if (start.restore) {
+      MAYFLY_RETURN_IF_ERROR(
+          start.restore->FillShards(MakeBackendOptions(), *directory_));
     }
-    MAYFLY_RETURN_IF_ERROR(plan_.sink->Check(parts));
-    MAYFLY_ASSIGN_OR_RETURN(directory_, JobDirectory::Open(options_));
-    if (directory_->is_restoring() != restore.has_value()) {
-      return absl::UnavailableError(absl::StrCat(
-          "state directory '", options_.state_directory,
-          "' was changed by another process meanwhile; start again"));
-    }
-    if (restore) return Restore(*restore);
-    if (!options_.restore_from.empty()) {
-      plan_.log(absl::StrCat("job '", options_.name, "' goes on with '",
-                             options_.state_directory,
-                             "' and passes by what it was to be restored from, "
-                             "'",
-                             options_.restore_from, "'"));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Restore(const JobRestore& restore) {
-    absl::Status status = restore.FillShards(MakeBackendOptions(), *directory_);
-    if (status.ok()) {
-      return directory_->FinishRestore(restore.retired_output_bytes());
-    }
-    directory_->AbandonRestore().IgnoreError();
-    return status;
+    MAYFLY_RETURN_IF_ERROR(OpenShards());
+    reader_.emplace(plan_, *clock_, shards_, *checkpoints_);
+    MAYFLY_RETURN_IF_ERROR(reader_->Start());
+    if (reader_->start().bytes > 0) LogRestart();
+    return OpenOutputs();
   }
 
   BackendOptions MakeBackendOptions() {
@@ -236,12 +216,11 @@ class JobEngine {
         directory_->retired_output_bytes();
     const int parts = options_.shards + static_cast<int>(retired.size());
     for (int part = options_.shards; part < parts; ++part) {
-      MAYFLY_RETURN_IF_ERROR(
-          plan_.sink
-              ->OpenShard(
-                  part, parts,
-                  retired[static_cast<std::size_t>(part - options_.shards)])
-              .status());
+      const std::uint64_t bytes =
+          retired[static_cast<std::size_t>(part - options_.shards)];
+      MAYFLY_ASSIGN_OR_RETURN(const std::unique_ptr<SinkWriter> writer,
+                              plan_.sink->OpenShard(part, parts, bytes));
+      retired_outputs_.push_back({.name = writer->name(), .bytes = bytes});
     }
     return absl::OkStatus();
   }
@@ -318,12 +297,13 @@ class JobEngine {
   std::optional<JobDirectory> directory_;
   ShardRunners shards_;
   // Used by the shards' threads, and by the reader.
-  std::unique_ptr<CheckpointCoordinator> checkpoints_;
+  std::optional<CheckpointCoordinator> checkpoints_;
   std::optional<InputReader> reader_;
   std::optional<SweepScheduler> sweeps_;
   // As the last run left it.
   bool was_complete_ = true;
   std::uint64_t records_before_ = 0;
+  std::vector<RetiredOutput> retired_outputs_;
 
   Mutex mutex_;
   absl::Status first_error_ ABSL_GUARDED_BY(mutex_);

@@ -81,9 +81,10 @@ RestoredPositions PositionsFor(const v1::CheckpointManifest& manifest,
                                int shards, bool output_is_there) {
   const int shards_before = manifest.shards_size();
   const bool same_form = (shards == 1) == (shards_before == 1);
-  std::vector<std::uint64_t> parts;
-  if (output_is_there && same_form) parts = PartsOf(manifest);
   RestoredPositions result;
+  result.output_goes_on = output_is_there && same_form;
+  std::vector<std::uint64_t> parts;
+  if (result.output_goes_on) parts = PartsOf(manifest);
   for (int shard = 0; shard < shards; ++shard) {
     v1::ShardPosition& position = result.shards.emplace_back(
         shards == shards_before ? manifest.shards(shard).position()
@@ -152,28 +153,25 @@ absl::Status JobRestore::FillShards(const BackendOptions& backend,
       "job '", plan_->options.name, "' is restored from ", path_,
       ", and goes on after line ", first.input_lines(), " of ",
       plan_->source->name(),
-      OutputBeginsEmpty() ? absl::StrCat("; its output ", plan_->sink->name(),
-                                         " begins EMPTY there")
-                          : ""));
+      BeginsOutputAnew() ? absl::StrCat("; its output ", plan_->sink->name(),
+                                        " begins EMPTY there")
+                         : ""));
   const bool copy = MayCopy();
   meter_->Begin(path_, copy ? RestoreStep::kCopying : RestoreStep::kLoading,
                 copy ? BytesOf(manifest_) : 0);
-  std::uint64_t keys = 0;
-  for (int shard = 0; shard < plan_->options.shards; ++shard) {
+  ShardTransfers transfers(plan_->options.shards, *meter_);
+  return transfers.Run([&](int shard) {
     BackendOptions target = backend;
     target.directory = directory.ShardDirectory(shard);
-    absl::Status status = copy ? CopyShard(shard, target.directory)
-                               : LoadShard(shard, target, keys);
-    if (!status.ok()) return Annotate(status, absl::StrCat("shard ", shard));
-  }
-  return absl::OkStatus();
+    return copy ? CopyShard(shard, target.directory, transfers)
+                : LoadShard(shard, target, transfers);
+  });
 }
 
-bool JobRestore::OutputBeginsEmpty() const {
-  const auto has_lines = [](std::uint64_t bytes) { return bytes > 0; };
-  return std::ranges::any_of(PartsOf(manifest_), has_lines) &&
-         std::ranges::none_of(positions_.shards, has_lines,
-                              &v1::ShardPosition::output_bytes);
+bool JobRestore::BeginsOutputAnew() const {
+  return !positions_.output_goes_on &&
+         std::ranges::any_of(PartsOf(manifest_),
+                             [](std::uint64_t bytes) { return bytes > 0; });
 }
 
 // As long as all is as it was, down to the lengths of the output.
@@ -194,10 +192,13 @@ bool JobRestore::MayCopy() const {
 
 // Table files never change and may be shared with the checkpoint; a backend
 // writes to all others.
-absl::Status JobRestore::CopyShard(int shard,
-                                   const std::string& directory) const {
+absl::Status JobRestore::CopyShard(int shard, const std::string& directory,
+                                   ShardTransfers& transfers) const {
   const bool sync = plan_->options.durability == Durability::kMachine;
+  const std::uint64_t total = BytesOf(manifest_.shards(shard));
+  std::uint64_t done = 0;
   for (const v1::CheckpointedFile& file : manifest_.shards(shard).files()) {
+    if (transfers.stop()) return absl::CancelledError("asked to stop");
     const fs::path path(file.path());
     const fs::path inside = path.lexically_relative(*path.begin());
     const std::string from = (fs::path(path_) / path).string();
@@ -216,13 +217,14 @@ absl::Status JobRestore::CopyShard(int shard,
             absl::StrCat("'", from, "' has changed while it was copied"));
       }
     }
-    MAYFLY_RETURN_IF_ERROR(meter_->Add(file.bytes()));
+    done += file.bytes();
+    transfers.Report(shard, done, total);
   }
   return sync ? state_internal::SyncTree(directory) : absl::OkStatus();
 }
 
 absl::Status JobRestore::LoadShard(int shard, const BackendOptions& target,
-                                   std::uint64_t& keys_before) const {
+                                   ShardTransfers& transfers) const {
   const RestorePlan plan{
       .sources = SourcesOf(shard),
       .shard = shard,
@@ -230,23 +232,14 @@ absl::Status JobRestore::LoadShard(int shard, const BackendOptions& target,
       .position = positions_.shards[static_cast<std::size_t>(shard)]
                       .SerializeAsString(),
       .processing_clock = plan_->options.processing_clock};
-  const auto shards_left =
-      static_cast<std::uint64_t>(plan_->options.shards - shard);
   const TransferOptions options{
       .on_progress =
           [&](const TransferProgress& progress) {
-            // It looks at the meter's `stop` itself.
-            meter_
-                ->Set(keys_before + progress.keys_done,
-                      keys_before + progress.keys_total * shards_left)
-                .IgnoreError();
+            transfers.Report(shard, progress.keys_done, progress.keys_total);
           },
-      .stop = &meter_->stop(),
+      .stop = &transfers.stop(),
       .durability = plan_->options.durability};
-  MAYFLY_ASSIGN_OR_RETURN(const TransferProgress done,
-                          RestoreShard(plan, target, options));
-  keys_before += done.keys_done;
-  return absl::OkStatus();
+  return RestoreShard(plan, target, options).status();
 }
 
 // The shards that may hold keys of this one. A key's shard is its hash modulo

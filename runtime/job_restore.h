@@ -12,12 +12,15 @@
 #include "mayfly/v1/job.pb.h"
 #include "runtime/job_directory.h"
 #include "runtime/restore_meter.h"
+#include "runtime/shard_transfers.h"
 
 namespace mayfly::runtime_internal {
 
 // Where the shards of a job begin that goes on from a checkpoint.
 struct RestoredPositions {
   std::vector<v1::ShardPosition> shards;
+  // With the output that is there; or with another one, which begins empty.
+  bool output_goes_on = false;
   // Lengths of the parts of the output that have no shard any more.
   std::vector<std::uint64_t> retired_output_bytes;
 };
@@ -41,12 +44,12 @@ class JobRestore {
   static absl::StatusOr<JobRestore> Find(const JobPlan& plan,
                                          RestoreMeter& meter);
 
-  const std::vector<std::uint64_t>& retired_output_bytes() const {
-    return positions_.retired_output_bytes;
-  }
+  const std::string& path() const { return path_; }
+  const v1::Lineage& lineage() const { return manifest_.lineage(); }
+  const RestoredPositions& positions() const { return positions_; }
 
   // Makes the directories of all shards, which must not be there, for backends
-  // with these options.
+  // with these options, several at once.
   // Errors: of RestoreShard(); kCancelled; as state_internal::FileError().
   absl::Status FillShards(const BackendOptions& backend,
                           const JobDirectory& directory) const;
@@ -56,15 +59,16 @@ class JobRestore {
              v1::CheckpointManifest manifest);
 
   // Lines were written that the output to come will not have.
-  bool OutputBeginsEmpty() const;
+  bool BeginsOutputAnew() const;
 
   static absl::StatusOr<JobRestore> Load(const JobPlan& plan,
                                          RestoreMeter& meter,
                                          const std::string& path);
   bool MayCopy() const;
-  absl::Status CopyShard(int shard, const std::string& directory) const;
+  absl::Status CopyShard(int shard, const std::string& directory,
+                         ShardTransfers& transfers) const;
   absl::Status LoadShard(int shard, const BackendOptions& target,
-                         std::uint64_t& keys_before) const;
+                         ShardTransfers& transfers) const;
   std::vector<std::string> SourcesOf(int shard) const;
 
   const JobPlan* plan_;

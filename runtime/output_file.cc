@@ -72,7 +72,8 @@ absl::Status OutputFile::CutTo(std::optional<std::uint64_t> committed_bytes) {
         absl::StrCat("output '", name_, "' has ", status.st_size,
                      " bytes, and ", *committed_bytes,
                      " were committed: it was cut, or is another one; put "
-                     "it back, or give a new state directory to start anew"));
+                     "it back, or start anew with a new state directory and "
+                     "another output"));
   }
   const auto length = static_cast<off_t>(length_);
   if (::ftruncate(fd_, length) != 0) return FileError(errno, "cut", name_);

@@ -35,15 +35,13 @@ absl::Status RestoreMeter::Add(std::uint64_t done) {
 }
 
 absl::Status RestoreMeter::Set(std::uint64_t done, std::uint64_t total) {
-  if (stop_.load(std::memory_order_relaxed)) {
-    return absl::CancelledError(absl::StrCat(
-        "asked to stop while its state was restored from '", progress_.source,
-        "'; start it again, and the restore begins anew"));
-  }
   progress_.done = done;
   progress_.total = std::max(done, total);
   Report();
-  return absl::OkStatus();
+  if (!stop_.load(std::memory_order_relaxed)) return absl::OkStatus();
+  return absl::CancelledError(absl::StrCat(
+      "asked to stop while its state was restored from '", progress_.source,
+      "'; start it again, and the restore begins anew"));
 }
 
 void RestoreMeter::Report() {

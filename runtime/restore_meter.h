@@ -28,8 +28,6 @@ class RestoreMeter {
   // The same for who counts by himself, and may know the total better by now.
   absl::Status Set(std::uint64_t done, std::uint64_t total);
 
-  const std::atomic<bool>& stop() const { return stop_; }
-
  private:
   void Report();
 

@@ -42,8 +42,11 @@ absl::StatusOr<v1::JobRecord> ReadJobRecord(const std::string& directory) {
   options.name = record.name();
   options.shards = static_cast<int>(record.shards());
   options.state_directory = directory;
-  MAYFLY_RETURN_IF_ERROR(JobDirectory::Look(options).status());
-  return record;
+  MAYFLY_ASSIGN_OR_RETURN(const auto whole, JobDirectory::Look(options));
+  if (whole) return *whole;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "'", directory,
+      "' holds no job yet: its first start was broken off; start it again"));
 }
 
 absl::StatusOr<CapturedShard> CapturedAt(const InspectedShard& shard) {
@@ -73,6 +76,7 @@ absl::StatusOr<CapturedJob> CaptureStopped(const v1::JobRecord& record,
   captured.manifest.set_time_ms(SystemClock()->NowMs());
   *captured.manifest.mutable_retired_output_bytes() =
       record.retired_output_bytes();
+  *captured.manifest.mutable_lineage() = record.lineage();
   return captured;
 }
 
@@ -95,7 +99,7 @@ absl::StatusOr<WrittenSavepoint> WriteJobSavepoint(
   MAYFLY_ASSIGN_OR_RETURN(
       CheckpointStore store,
       CheckpointStore::Open(savepoint_directory, record.name(),
-                            Durability::kMachine));
+                            record.lineage(), Durability::kMachine));
   MAYFLY_ASSIGN_OR_RETURN(StoreResult written, store.PutSavepoint(captured));
   return WrittenSavepoint{.path = std::move(written.path),
                           .bytes = written.bytes};

@@ -146,13 +146,13 @@ absl::StatusOr<DirectoryLock> DirectoryLock::Acquire(
     // Only others who read let us read.
     if (::flock(fd, LOCK_SH | LOCK_NB) == 0) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "state directory '", directory,
+          "'", directory,
           "' is being read, to write a savepoint or to restore from it; wait "
           "until that is done, or use another directory"));
     }
-    return absl::FailedPreconditionError(absl::StrCat(
-        "state directory '", directory, "' is in use by process ", HolderOf(fd),
-        "; stop it first, or use another directory"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("'", directory, "' is in use by process ", HolderOf(fd),
+                     "; stop it first, or use another directory"));
   }
   // For the message above only: the lock itself is what counts.
   const std::string pid = std::to_string(::getpid());
@@ -172,7 +172,7 @@ absl::StatusOr<DirectoryLock> DirectoryLock::AcquireForReading(
   if (::flock(fd, LOCK_SH | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return FileError(errno, "lock", path);
   return absl::FailedPreconditionError(absl::StrCat(
-      "state directory '", directory, "' is in use by process ", HolderOf(fd),
+      "'", directory, "' is in use by process ", HolderOf(fd),
       "; stop it first, or have it take a checkpoint and read that"));
 }
 

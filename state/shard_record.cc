@@ -60,7 +60,9 @@ absl::Status CheckShardRecord(const v1::ShardRecord& record,
         "'", source, "' was written by the ",
         ToAbsl(BackendName(record.backend())),
         " backend and is opened with the ", ToAbsl(BackendName(backend)),
-        " one; start with the old backend, or with an empty state directory"));
+        " one; start with the old backend, or restore a savepoint or a "
+        "checkpoint "
+        "of it into a new directory"));
   }
   return absl::OkStatus();
 }

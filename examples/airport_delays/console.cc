@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "airport_delays/flag_types.h"
 
 namespace airport_delays {
 namespace {
@@ -37,10 +39,30 @@ std::string Figure(std::uint64_t number, bool exact) {
 }
 
 void AppendState(const mayfly::StateStatistics& state, std::string& text) {
-  absl::StrAppendFormat(&text, "  %-14s%12s%12s%14s\n", state.state,
+  absl::StrAppendFormat(&text, "  %-14s%10s%12s%12s%12s\n", state.state,
                         Figure(state.live_entries, state.exact),
+                        Figure(state.bytes - state.expired_bytes, state.exact),
                         Figure(state.expired_entries, state.exact),
-                        Figure(state.bytes, state.exact));
+                        Figure(state.expired_bytes, state.exact));
+}
+
+// Live entries and expired ones side by side, so that what is still stored does
+// not pass for what is still known.
+void AppendStates(const Flags& flags, const mayfly::JobSummary& summary,
+                  std::string& text) {
+  absl::StrAppend(
+      &text, "\n  state on ",
+      AbslUnparseFlag(Choice<mayfly::BackendKind>{flags.job.backend}), " in ",
+      summary.shards.size(), summary.shards.size() == 1 ? " shard" : " shards",
+      ", with a TTL of ", AbslUnparseFlag(Ttl{flags.ttl}), " of ",
+      AbslUnparseFlag(Choice<mayfly::TimeCharacteristic>{flags.time}),
+      " time\n");
+  absl::StrAppendFormat(&text, "  %-14s%10s%12s%12s%12s\n", "", "live", "bytes",
+                        "expired*", "bytes");
+  for (const mayfly::StateStatistics& state : summary.states) {
+    AppendState(state, text);
+  }
+  absl::StrAppend(&text, "  * seen by nobody, and not removed yet\n\n");
 }
 
 void AppendWork(const mayfly::JobSummary& summary, std::string& text) {
@@ -73,9 +95,14 @@ void AppendTaken(const char* what, const mayfly::CheckpointReport& report,
 
 void AppendPlaces(const Flags& flags, const mayfly::JobSummary& summary,
                   std::string& text) {
+  const std::size_t parts =
+      summary.shards.size() + summary.retired_outputs.size();
   std::uint64_t output_bytes = 0;
   for (const mayfly::ShardSummary& shard : summary.shards) {
     output_bytes += shard.output_bytes;
+  }
+  for (const mayfly::RetiredOutput& output : summary.retired_outputs) {
+    output_bytes += output.bytes;
   }
   const std::string& directory = flags.job.state_directory;
   absl::StrAppend(
@@ -83,8 +110,8 @@ void AppendPlaces(const Flags& flags, const mayfly::JobSummary& summary,
       directory.empty() ? "memory alone, and is gone now" : directory,
       "\n  reports are in ",
       flags.output == "-" ? "standard output" : flags.output);
-  if (flags.output != "-" && summary.shards.size() > 1) {
-    absl::StrAppend(&text, ", ", summary.shards.size(), " parts");
+  if (flags.output != "-" && parts > 1) {
+    absl::StrAppend(&text, ", ", parts, " parts");
   }
   absl::StrAppend(&text, ", ", Size(output_bytes), "\n");
   AppendTaken("checkpoint", summary.checkpoints, text);
@@ -128,12 +155,7 @@ std::string FormatSummary(const Flags& flags,
                                         : "Stopped; started again with the "
                                           "same flags, it goes on from here.\n";
   AppendWork(summary, text);
-  absl::StrAppendFormat(&text, "\n  %-14s%12s%12s%14s\n", "state", "live",
-                        "expired", "bytes");
-  for (const mayfly::StateStatistics& state : summary.states) {
-    AppendState(state, text);
-  }
-  text.push_back('\n');
+  AppendStates(flags, summary, text);
   AppendPlaces(flags, summary, text);
   return text;
 }

@@ -61,24 +61,29 @@ awk -F '"' '
 run without-ttl "$@" --ttl=infinite --progress-interval=24h
 awk '
   function number(text) { gsub(/[~,]/, "", text); return text + 0 }
-  function row(name, live, expired, bytes, all, all_bytes) {
-    printf "  %-12s%9s%9s%9s   %9s%9s\n", name, live, expired, bytes, all, \
-      all_bytes
+  function row(name, live, bytes, expired, expired_bytes, all, all_bytes) {
+    printf "  %-13s%8s%10s%11s%10s%12s%10s\n", name, live, bytes, expired, \
+      expired_bytes, all, all_bytes
   }
+  FILENAME == ARGV[1] && /^ *state on / { sub(/^ */, ""); held = $0 }
   /^ *(streak|recent|destinations) / {
-    live[FILENAME, $1] = number($2)
-    expired[FILENAME, $1] = number($3)
-    bytes[FILENAME, $1] = number($4)
+    for (i = 2; i <= 5; ++i) {
+      held_of[FILENAME, $1, i] = number($i)
+      held_of[FILENAME, "all", i] += number($i)
+    }
     if (FILENAME == ARGV[1]) names[++n] = $1
   }
   END {
     a = ARGV[1]; b = ARGV[2]
-    print "\nEntries of state held at the end, and by a run without TTL:\n"
-    row("", "live", "expired", "bytes", "without", "bytes")
+    print "\nAt the end, " held ","
+    print "and of a run without TTL:\n"
+    row("", "live", "bytes", "expired*", "bytes", "no TTL", "bytes")
+    names[++n] = "all"
     for (i = 1; i <= n; ++i) {
       name = names[i]
-      row(name, live[a, name], expired[a, name], bytes[a, name],
-          live[b, name], bytes[b, name])
+      row(name, held_of[a, name, 2], held_of[a, name, 3], \
+          held_of[a, name, 4], held_of[a, name, 5], \
+          held_of[b, name, 2], held_of[b, name, 3])
     }
-    print "\nNobody sees an expired entry; clean-up takes it away by and by."
+    print "\n* Seen by nobody, and still stored: clean-up takes it away by and by."
   }' "$work/with-ttl.txt" "$work/without-ttl.txt"

@@ -51,9 +51,10 @@ ABSL_FLAG(Limit, max_malformed, {},
           "malformed lines to pass over; the job fails at one more");
 ABSL_FLAG(Interval, progress_interval, {std::chrono::seconds(1)},
           "time between two lines of progress");
-ABSL_FLAG(std::string, checkpoint_dir, "",
-          "directory of copies of the state that outlive --state-dir; none if\n"
-          "empty. The signal USR1 has one taken at once");
+ABSL_FLAG(
+    std::string, checkpoint_dir, "",
+    "directory of copies of the state that outlive --state-dir; none if\n"
+    "empty. One is taken at the signal USR1, too, and when the job stops");
 ABSL_FLAG(Interval, checkpoint_interval, {std::chrono::minutes(10)},
           "time between two of them");
 ABSL_FLAG(Count, checkpoint_keep, {3}, "so many of the newest are kept");
@@ -61,9 +62,10 @@ ABSL_FLAG(
     std::string, savepoint_on_stop, "",
     "directory of savepoints: one is written when the job stops, for any\n"
     "--backend and any number of --shards; none if empty");
-ABSL_FLAG(std::string, restore_from, "",
-          "checkpoint, savepoint, or directory of them, to begin with if\n"
-          "--state-dir holds nothing yet");
+ABSL_FLAG(
+    std::string, restore_from, "",
+    "checkpoint, savepoint, or directory of them, to begin with if\n"
+    "--state-dir holds nothing yet; may be --checkpoint-dir in each start");
 
 namespace airport_delays {
 namespace {

@@ -77,7 +77,7 @@ TEST_P(BadStateTest, OfAnotherNumberOfShards) {
   ExpectRefused(With("--shards=3"),
                 AllOf(HasSubstr(job_.state_path()),
                       HasSubstr("written with 2 shards, and 3 are asked for"),
-                      HasSubstr("start with 2"), HasSubstr("new directory")));
+                      HasSubstr("start with 2"), HasSubstr("restore_from")));
   ExpectStillGood();
 }
 
@@ -86,7 +86,8 @@ TEST_P(BadStateTest, OfTheOtherBackend) {
   ExpectRefused(With(is_heap ? "--backend=rocksdb" : "--backend=heap"),
                 AllOf(HasSubstr(job_.shard_path(0)),
                       HasSubstr("written by the " + job_.flags().backend),
-                      HasSubstr("start with the old backend")));
+                      HasSubstr("start with the old backend"),
+                      HasSubstr("restore a savepoint or a checkpoint")));
   ExpectStillGood();
 }
 
@@ -97,6 +98,18 @@ TEST_P(BadStateTest, OnTheOtherTime) {
             HasSubstr("stored with timestamps in event time and asked for with "
                       "processing time"),
             HasSubstr("start with the old setting")));
+  ExpectStillGood();
+}
+
+// Mistyped, or lost.
+TEST_P(BadStateTest, ThatIsNew) {
+  const std::string path = job_.Path("stat");
+  ExpectRefused(
+      With("--state-dir=" + path),
+      AllOf(HasSubstr("'" + path + "' holds no job"),
+            HasSubstr("'" + job_.output_path() + "/part-00000'"),
+            HasSubstr("restore_from"), HasSubstr("move the output away")));
+  EXPECT_FALSE(fs::exists(path));
   ExpectStillGood();
 }
 

@@ -59,6 +59,14 @@ std::unique_ptr<Process> StartHalf(const DemoJob& job) {
   return process;
 }
 
+// Its input stays open until it has ended.
+ProcessResult Stop(Process& process) {
+  process.Signal(SIGTERM);
+  while (!process.EndsWithin(microseconds(1000))) {
+  }
+  return process.Wait();
+}
+
 TEST(RestoreTest, OnTheOtherBackendWithOtherShardsFromASavepoint) {
   const std::vector<std::string> undisturbed = UndisturbedLines();
   for (const char* backend : {"rocksdb", "heap"}) {
@@ -66,8 +74,7 @@ TEST(RestoreTest, OnTheOtherBackendWithOtherShardsFromASavepoint) {
     const std::string savepoints = job.Path("savepoints");
     job.flags().more = {"--savepoint-on-stop=" + savepoints};
     const auto process = StartHalf(job);
-    process->Signal(SIGTERM);
-    const ProcessResult stopped = process->Wait();
+    const ProcessResult stopped = Stop(*process);
     ASSERT_EQ(stopped.exit_code, 128 + SIGTERM) << stopped.err;
     EXPECT_THAT(stopped.out, HasSubstr("newest savepoint is " + savepoints));
 
@@ -80,8 +87,79 @@ TEST(RestoreTest, OnTheOtherBackendWithOtherShardsFromASavepoint) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, HasSubstr("is restored from " + savepoints));
     EXPECT_THAT(result.out, HasSubstr("20,000 with earlier runs"));
+    EXPECT_THAT(result.out, HasSubstr("3 parts, 2.1 MB"));
     EXPECT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed);
   }
+}
+
+// The part of the shard that is no more is the job's still.
+TEST(RestoreTest, CountsThePartsOfShardsThatAreNoMore) {
+  DemoJob job(DemoFlags{.shards = 3, .input = "-"});
+  const std::string savepoints = job.Path("savepoints");
+  job.flags().more = {"--savepoint-on-stop=" + savepoints};
+  const auto process = StartHalf(job);
+  ASSERT_EQ(Stop(*process).exit_code, 128 + SIGTERM);
+  job.flags().shards = 2;
+  job.flags().input = FlightsPath();
+  job.flags().more = {"--state-dir=" + job.Path("moved"),
+                      "--restore-from=" + savepoints};
+  const ProcessResult result = job.Run();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("3 parts, 2.1 MB"));
+}
+
+// The same flags in each start, also when the state is lost.
+TEST(RestoreTest, FromItsOwnCheckpointsWhateverHasBeenLost) {
+  const std::vector<std::string> undisturbed = UndisturbedLines();
+  DemoJob job(DemoFlags{.shards = 2, .input = "-"});
+  const std::string checkpoints = job.Path("checkpoints");
+  job.flags().more = {"--checkpoint-dir=" + checkpoints,
+                      "--restore-from=" + checkpoints};
+  const auto process = StartHalf(job);
+  const ProcessResult stopped = Stop(*process);
+  ASSERT_EQ(stopped.exit_code, 128 + SIGTERM) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("has no checkpoint in"));
+  EXPECT_THAT(stopped.out, HasSubstr("newest checkpoint is " + checkpoints +
+                                     "/checkpoint-00001"));
+
+  fs::remove_all(job.state_path());
+  job.flags().input = FlightsPath();
+  const ProcessResult result = job.Run();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("is restored from " + checkpoints +
+                                    "/checkpoint-00001"));
+  EXPECT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed);
+}
+
+// Another run on the same checkpoints is refused, at once or later.
+TEST(RestoreTest, CheckpointsAreOfOneRunAlone) {
+  DemoJob job(DemoFlags{.shards = 2, .input = "-"});
+  const std::string checkpoints = job.Path("checkpoints");
+  job.flags().more = {"--checkpoint-dir=" + checkpoints};
+  const auto process = StartHalf(job);
+  DemoJob other(DemoFlags{.shards = 2, .more = job.flags().more});
+  const auto expect_refused = [&](const std::string& why) {
+    const ProcessResult refused = other.Run();
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(Lines(refused.err), ::testing::SizeIs(1)) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("'" + checkpoints + "'"));
+    EXPECT_THAT(refused.err, HasSubstr(why));
+    EXPECT_FALSE(fs::exists(other.state_path()));
+  };
+  expect_refused("in use by process " + std::to_string(process->pid()));
+  ASSERT_EQ(Stop(*process).exit_code, 128 + SIGTERM);
+  expect_refused("give this one a directory of its own");
+  EXPECT_TRUE(fs::exists(checkpoints + "/checkpoint-00001"));
+}
+
+TEST(RestoreTest, ASignalWithoutAPlaceForCheckpointsIsAnswered) {
+  DemoJob job(DemoFlags{.shards = 2, .input = "-"});
+  const auto process = StartHalf(job);
+  process->Signal(SIGUSR1);
+  while (process->err().find("takes none") == std::string::npos) {
+    ASSERT_FALSE(process->EndsWithin(microseconds(1000))) << process->err();
+  }
+  EXPECT_EQ(Stop(*process).exit_code, 128 + SIGTERM);
 }
 
 TEST(RestoreTest, FromACheckpointThatASignalAskedFor) {

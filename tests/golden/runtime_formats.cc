@@ -9,6 +9,13 @@
 namespace mayfly::golden {
 namespace {
 
+v1::Lineage LineageOfASample() {
+  v1::Lineage lineage;
+  lineage.set_begun_ms(1000);
+  lineage.set_random(0x0123456789abcdef);
+  return lineage;
+}
+
 Format JobRecords() {
   v1::JobRecord record;
   record.set_format_version(1);
@@ -19,11 +26,17 @@ Format JobRecords() {
   rescaled.add_retired_output_bytes(0);
   v1::JobRecord restoring = record;
   restoring.set_restoring_from("/ckpt");
+  v1::JobRecord with_lineage = record;
+  *with_lineage.mutable_lineage() = LineageOfASample();
+  v1::JobRecord beginning = with_lineage;
+  beginning.set_beginning(true);
   return {
       "job_record",
       "mayfly.v1.JobRecord, in the file JOB.mayfly",
       {SampleOf("two shards", record), SampleOf("two that were four", rescaled),
-       SampleOf("being restored from /ckpt", restoring)}};
+       SampleOf("being restored from /ckpt", restoring),
+       SampleOf("with a lineage", with_lineage),
+       SampleOf("beginning", beginning)}};
 }
 
 v1::ShardPosition Position() {
@@ -67,10 +80,13 @@ Format Manifests() {
   savepoint.clear_retired_output_bytes();
   savepoint.mutable_shards(0)->mutable_files(0)->set_path(
       "shard-00000.savepoint");
+  v1::CheckpointManifest with_lineage = checkpoint;
+  *with_lineage.mutable_lineage() = LineageOfASample();
   return {"checkpoint_manifest",
           "mayfly.v1.CheckpointManifest, in the file manifest",
           {SampleOf("a checkpoint of one shard", checkpoint),
-           SampleOf("a savepoint of one shard", savepoint)}};
+           SampleOf("a savepoint of one shard", savepoint),
+           SampleOf("a checkpoint with a lineage", with_lineage)}};
 }
 
 }  // namespace

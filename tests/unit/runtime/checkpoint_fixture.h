@@ -28,6 +28,7 @@ class CheckpointFixture : public JobFixture {
     checkpoints.directory = directory_.Path("checkpoints");
     checkpoints.interval = std::nullopt;
     checkpoints.keep = 100;
+    checkpoints.on_stop = false;
     options_.checkpoints = checkpoints;
     options_.savepoint_directory = directory_.Path("savepoints");
     lines_ = OrderedVisitLines(kLines);

@@ -1,17 +1,21 @@
 // The parts that checkpoints are made of, each by itself.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mayfly/state/internal/record_file.h"
+#include "mayfly/testing/manual_clock.h"
 #include "mayfly/testing/status_matchers.h"
 #include "mayfly/testing/temp_directory.h"
 #include "runtime/capture.h"
 #include "runtime/checkpoint_manifest.h"
 #include "runtime/checkpoint_store.h"
 #include "runtime/job_restore.h"
+#include "runtime/lineage.h"
 #include "tests/unit/runtime/test_files.h"
 
 namespace mayfly::runtime_internal {
@@ -77,14 +81,115 @@ TEST(ListCheckpointsTest, TheNewestIsFirstAndWhatIsUnderWayIsNotThere) {
   EXPECT_THAT(numbers, ElementsAre(100'000, 10, 9));
 }
 
+absl::StatusOr<CheckpointStore> OpenStore(const std::string& path,
+                                          const v1::Lineage& lineage = {}) {
+  return CheckpointStore::Open(path, "job", lineage, Durability::kProcess);
+}
+
 TEST(CheckpointStoreTest, IsOfOneJobAtATime) {
   const TempDirectory directory;
   const std::string path = directory.Path("checkpoints");
-  const auto held = CheckpointStore::Open(path, "job", Durability::kProcess);
+  const auto held = OpenStore(path);
   ASSERT_THAT(held, IsOk());
-  EXPECT_THAT(CheckpointStore::Open(path, "job", Durability::kProcess),
+  EXPECT_THAT(OpenStore(path),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       AllOf(HasSubstr(path), HasSubstr("in use"))));
+                       AllOf(HasSubstr("directory of checkpoints"),
+                             HasSubstr(path), HasSubstr("in use"))));
+}
+
+v1::CheckpointManifest OneOf(v1::CheckpointKind kind,
+                             const v1::Lineage& lineage) {
+  v1::CheckpointManifest manifest;
+  manifest.set_kind(kind);
+  manifest.set_number(7);
+  manifest.set_job("job");
+  *manifest.mutable_lineage() = lineage;
+  v1::CheckpointShard& shard = *manifest.add_shards();
+  shard.mutable_position()->set_input_bytes(1000);
+  shard.mutable_position()->set_input_lines(100);
+  shard.add_files()->set_path("shard-00000/snapshot");
+  return manifest;
+}
+
+class CheckpointLineageTest : public ::testing::Test {
+ protected:
+  CheckpointLineageTest() {
+    one_.set_begun_ms(1000);
+    one_.set_random(1);
+    other_.set_begun_ms(1000);
+    other_.set_random(2);
+  }
+
+  void Put(v1::CheckpointKind kind, const v1::Lineage& lineage) {
+    const std::string path =
+        directory_.Path(std::string(PrefixOf(kind)) + "00007");
+    ASSERT_THAT(state_internal::MakeDirectory(path), IsOk());
+    ASSERT_THAT(WriteManifest(path, OneOf(kind, lineage), /*sync=*/false),
+                IsOk());
+  }
+
+  absl::Status Open(const v1::Lineage& lineage) {
+    return OpenStore(directory_.path(), lineage).status();
+  }
+
+  TempDirectory directory_;
+  v1::Lineage one_;
+  v1::Lineage other_;
+};
+
+TEST_F(CheckpointLineageTest, CheckpointsOfAnotherOneAreRefused) {
+  Put(v1::CHECKPOINT_KIND_CHECKPOINT, one_);
+  EXPECT_THAT(Open(one_), IsOk());
+  EXPECT_THAT(Open(other_),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr(directory_.path()),
+                             HasSubstr("checkpoint-00007"),
+                             HasSubstr("begun 1970-01-01T00:00:01Z"),
+                             HasSubstr("a directory of its own"),
+                             HasSubstr("restore_from"))));
+}
+
+// Jobs that an earlier version began go on with its checkpoints; others do not.
+TEST_F(CheckpointLineageTest, ThoseOfAnEarlierVersionAreOfOne) {
+  Put(v1::CHECKPOINT_KIND_CHECKPOINT, {});
+  EXPECT_THAT(Open({}), IsOk());
+  EXPECT_THAT(Open(one_), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                   HasSubstr("by an earlier version")));
+}
+
+// Whose it is cannot be told, and it would be removed in time.
+TEST_F(CheckpointLineageTest, OneOfANewerVersionIsRefused) {
+  Put(v1::CHECKPOINT_KIND_CHECKPOINT, one_);
+  v1::CheckpointManifest newer = OneOf(v1::CHECKPOINT_KIND_CHECKPOINT, one_);
+  newer.set_format_version(2);
+  ASSERT_THAT(state_internal::WriteRecordFile(
+                  directory_.Path("checkpoint-00007/manifest"), newer,
+                  /*sync=*/false),
+              IsOk());
+  EXPECT_THAT(Open(one_), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                   HasSubstr("newer program")));
+}
+
+// Nobody removes them.
+TEST_F(CheckpointLineageTest, SavepointsOfSeveralMayLieTogether) {
+  Put(v1::CHECKPOINT_KIND_SAVEPOINT, one_);
+  EXPECT_THAT(Open(other_), IsOk());
+}
+
+TEST_F(CheckpointLineageTest, TheStoreKnowsWhereTheNewestStands) {
+  EXPECT_EQ(OpenStore(directory_.path())->found_at(), std::nullopt);
+  Put(v1::CHECKPOINT_KIND_CHECKPOINT, one_);
+  const auto store = OpenStore(directory_.path(), one_);
+  ASSERT_THAT(store, IsOk());
+  EXPECT_EQ(store->found_at(), (SourcePosition{.bytes = 1000, .lines = 100}));
+}
+
+TEST(LineageTest, TwoStartsAtTheSameTimeAreTwo) {
+  const ManualClock clock(1000);
+  const v1::Lineage one = NewLineage(clock);
+  EXPECT_EQ(one.begun_ms(), 1000);
+  EXPECT_TRUE(IsSame(one, one));
+  EXPECT_FALSE(IsSame(one, NewLineage(clock)));
 }
 
 // What a disk that fails gives back is not taken for what was captured.
@@ -92,7 +197,7 @@ TEST(CheckpointStoreTest, ACopyIsComparedWithWhatWasCaptured) {
   const TempDirectory directory;
   const std::string memory =
       "/dev/shm/" + directory.path().substr(directory.path().rfind('/') + 1);
-  auto store = CheckpointStore::Open(memory, "job", Durability::kProcess);
+  auto store = OpenStore(memory);
   if (!store.ok()) GTEST_SKIP() << "no second file system at /dev/shm";
   const std::string shard = directory.Path("shard-00000");
   ASSERT_THAT(state_internal::MakeDirectory(shard), IsOk());
@@ -173,11 +278,14 @@ TEST(PositionsForTest, PartsBelongToTheShardsOfTheirNumbers) {
 }
 
 TEST(PositionsForTest, AnotherOutputBeginsEmpty) {
+  EXPECT_TRUE(PositionsFor(ManifestOf({5, 6}), 3, true).output_goes_on);
   const RestoredPositions gone = PositionsFor(ManifestOf({5, 6}), 2, false);
+  EXPECT_FALSE(gone.output_goes_on);
   EXPECT_THAT(LengthsOf(gone), ElementsAre(0, 0));
   const RestoredPositions to_file = PositionsFor(ManifestOf({5, 6}), 1, true);
   EXPECT_THAT(LengthsOf(to_file), ElementsAre(0));
   EXPECT_THAT(to_file.retired_output_bytes, IsEmpty());
+  EXPECT_FALSE(to_file.output_goes_on);
   const RestoredPositions to_parts = PositionsFor(ManifestOf({5}), 2, true);
   EXPECT_THAT(LengthsOf(to_parts), ElementsAre(0, 0));
 }

@@ -154,6 +154,20 @@ TEST_F(JobCheckpointTest, OnStopHoldTheEndOfTheInput) {
   EXPECT_EQ(SortedOutput(), SortedExpected());
 }
 
+TEST_F(JobCheckpointTest, AreTakenOnACleanStopUnlessToldOtherwise) {
+  options_.checkpoints->on_stop = CheckpointOptions().on_stop;
+  ASSERT_THAT(RunJob({.change = [](VisitJob& job) { job.RequestStop(); }}),
+              IsOk());
+  EXPECT_THAT(VerifyCheckpoint(Checkpoint(1)), IsOk());
+  ASSERT_THAT(RunJob(), IsOk());
+  EXPECT_THAT(VerifyCheckpoint(Checkpoint(2)), IsOk());
+  // Nothing has happened since, and older ones are worth more than copies.
+  const auto again = RunJob();
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->checkpoints.taken, 0u);
+  EXPECT_FALSE(fs::exists(Checkpoint(3)));
+}
+
 TEST_F(JobCheckpointTest, OnStopWaitForShardsThatAreBehind) {
   options_.commit_records_max = 1;
   // Shard 0 fails when shard 1 has committed what comes later in the input.
@@ -289,6 +303,7 @@ TEST_F(JobCheckpointTest, OfAnotherJobAreRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("'visits'"), HasSubstr("'arrivals'"))));
   options_.restore_from = "";
+  ForgetAll();
   EXPECT_THAT(RunJob(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                  HasSubstr("a directory of its own")));
 }
@@ -496,8 +511,12 @@ TEST_F(JobCheckpointTest, PartsOutliveTheirShards) {
   EXPECT_FALSE(before.empty());
   // Started again without anything to restore from, it knows of them, too.
   options_.restore_from = "";
-  ASSERT_THAT(RunJob(), IsOk());
+  const auto summary = RunJob();
+  ASSERT_THAT(summary, IsOk());
   EXPECT_EQ(LinesOf(Part(2)), before);
+  ASSERT_EQ(summary->retired_outputs.size(), 1u);
+  EXPECT_EQ(summary->retired_outputs[0].name, Part(2));
+  EXPECT_EQ(summary->retired_outputs[0].bytes, fs::file_size(Part(2)));
 
   options_.shards = 3;
   ASSERT_THAT(RestoreFrom(Savepoint(2)), IsOk());

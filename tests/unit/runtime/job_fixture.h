@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,6 +45,12 @@ class JobFixture : public ::testing::Test {
   std::string Part(std::size_t shard) const {
     return options_.shards == 1 ? output()
                                 : absl::StrCat(output(), "/part-0000", shard);
+  }
+
+  // Takes away what is remembered, and what was written.
+  void ForgetAll() const {
+    std::filesystem::remove_all(options_.state_directory);
+    std::filesystem::remove_all(output());
   }
 
   void WriteInput(const std::vector<std::string>& lines) const {

@@ -58,7 +58,7 @@ TEST_P(JobRestartTest, AnUndisturbedRun) {
 
 TEST_P(JobRestartTest, AFailureAnywhere) {
   for (const int n : {1, 2, 9, 10, 11, 25, 137, 333, kLines - 1, kLines}) {
-    std::filesystem::remove_all(options_.state_directory);
+    ForgetAll();
     ASSERT_THAT(FailAt(n),
                 StatusIs(absl::StatusCode::kAborted, HasSubstr("struck")));
     ASSERT_THAT(RunJob(), IsOk());
@@ -111,6 +111,10 @@ class FailsBeforeCommit final : public Sink {
 
   const std::string& name() const override { return inner_->name(); }
   absl::Status Check(int shards) override { return inner_->Check(shards); }
+  absl::StatusOr<std::optional<OutputFound>> Look(int shard,
+                                                  int shards) override {
+    return inner_->Look(shard, shards);
+  }
 
   absl::StatusOr<std::unique_ptr<SinkWriter>> OpenShard(
       int shard, int shards,
@@ -147,7 +151,7 @@ class FailsBeforeCommit final : public Sink {
 
 TEST_P(JobRestartTest, AFailureBetweenOutputAndCommit) {
   for (const int flush : {1, 2, 5, 20}) {
-    std::filesystem::remove_all(options_.state_directory);
+    ForgetAll();
     ASSERT_THAT(
         RunJob({.sink = std::make_unique<FailsBeforeCommit>(output(), flush)}),
         StatusIs(absl::StatusCode::kAborted, HasSubstr("struck")));

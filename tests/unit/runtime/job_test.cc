@@ -101,7 +101,6 @@ TEST_F(JobTest, AFunctionIsToldOfShardAndElement) {
   WriteFile(input(), "a@1000\nbb@900\n");
   std::vector<std::string> told;
   for (const bool event_time : {true, false}) {
-    options_.state_directory = directory_.Path(event_time ? "with" : "without");
     Job<std::string, Visit, Visit> job(options_);
     job.From(MakeFileSource(input()), ParseVisit)
         .KeyBy([](const Visit& visit) { return visit.user; })
@@ -113,6 +112,7 @@ TEST_F(JobTest, AFunctionIsToldOfShardAndElement) {
     }
     EXPECT_THAT(job.Run(), IsOk());
     EXPECT_EQ(ReadWholeFile(output()), "a\nbb\nbb\n");
+    ForgetAll();
   }
   EXPECT_THAT(told, ElementsAre("visits 0/1", "a 1000 1000", "bb 900 1000",
                                 "visits 0/1", "a - 0", "bb - 0"));
@@ -193,7 +193,7 @@ TEST_F(JobTest, CommitsByRecords) {
   // Five of 20 lines, and one for the end of the input.
   EXPECT_EQ(small->shards[0].commits, 6u);
 
-  options_.state_directory = directory_.Path("other");
+  ForgetAll();
   WriteInput(VisitLines(3000));
   options_.commit_records_max = 1000;
   const auto large = RunJob();

@@ -149,6 +149,38 @@ TEST_F(OutputTest, SeveralShardsWritePartsInADirectory) {
   EXPECT_THAT(MakeFileSink(path())->Check(2), IsOk());
 }
 
+TEST_F(OutputTest, ALookSaysWhatIsThere) {
+  const auto sink = MakeFileSink(path());
+  auto found = sink->Look(0, 1);
+  ASSERT_THAT(found, IsOk());
+  ASSERT_TRUE(*found);
+  EXPECT_EQ((*found)->name, path());
+  EXPECT_EQ((*found)->bytes, 0u);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  WriteFile(path(), "abc\n");
+  found = sink->Look(0, 1);
+  ASSERT_THAT(found, IsOk());
+  ASSERT_TRUE(*found);
+  EXPECT_EQ((*found)->bytes, 4u);
+
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  WriteFile(path() + "/part-00001", "ab");
+  found = sink->Look(1, 2);
+  ASSERT_THAT(found, IsOk());
+  ASSERT_TRUE(*found);
+  EXPECT_EQ((*found)->name, path() + "/part-00001");
+  EXPECT_EQ((*found)->bytes, 2u);
+}
+
+TEST_F(OutputTest, ALookAtWhatCannotBeCutSaysNothing) {
+  for (const char* name : {"-", "/dev/null"}) {
+    const auto found = MakeFileSink(name)->Look(0, 1);
+    ASSERT_THAT(found, IsOk());
+    EXPECT_FALSE(*found);
+  }
+}
+
 TEST_F(OutputTest, OneShardRefusesADirectory) {
   EXPECT_THAT(MakeFileSink(directory_.path())->Check(1),
               StatusIs(absl::StatusCode::kInvalidArgument,
@@ -172,7 +204,16 @@ TEST_F(OutputTest, PartsOfAJobWithMoreShardsAreRefused) {
   WriteFile(path() + "/part-00002", "a\n");
   EXPECT_THAT(MakeFileSink(path())->Check(2),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       AllOf(HasSubstr("part-00002"), HasSubstr("remove"))));
+                       AllOf(HasSubstr("holds part-00002, of a job"),
+                             HasSubstr("move it away"))));
+  for (int part = 3; part < 12; ++part) {
+    WriteFile(path() + "/" + Numbered("part-", part), "");
+  }
+  EXPECT_THAT(MakeFileSink(path())->Check(2),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("part-00002, part-00003, "),
+                             HasSubstr("part-00009 and 2 more, of a job"),
+                             HasSubstr("move them away"))));
 }
 
 TEST_F(OutputTest, ADirectoryThatIsNotThereIsNamed) {

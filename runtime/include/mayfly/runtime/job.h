@@ -149,8 +149,8 @@ class Job {
   void RequestStop() { requests_.stop.store(true, std::memory_order_relaxed); }
 
   // Has the job take a checkpoint soon, and go on; one for all requests since
-  // the last. Does nothing without JobOptions::checkpoints. Safe in a signal
-  // handler.
+  // the last. Without JobOptions::checkpoints the log says that there is none.
+  // Safe in a signal handler.
   void RequestCheckpoint() {
     requests_.checkpoint.store(true, std::memory_order_relaxed);
   }

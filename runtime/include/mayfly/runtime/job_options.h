@@ -20,8 +20,10 @@ namespace mayfly {
 // commit and for the links to its files.
 struct CheckpointOptions {
   // Where `checkpoint-00001` and so on are kept; made if it is not there, and
-  // of one job. On the file system of the state directory a checkpoint takes
-  // links; on another one it copies what the one before does not have.
+  // of one job, from its first start on: one that starts anew is refused where
+  // checkpoints of an earlier one are. On the file system of the state
+  // directory a checkpoint takes links; on another one it copies what the one
+  // before does not have.
   std::string directory = {};
 
   // Time from one to the next; nullopt: only when Job::RequestCheckpoint()
@@ -31,8 +33,9 @@ struct CheckpointOptions {
   // Of so many the newest are kept.  Range: 1 or more.
   int keep = 3;
 
-  // One more when the job stops without an error.
-  bool on_stop = false;
+  // One more when the job stops without an error, asked to or at the end of its
+  // input, unless nothing was done since the newest.
+  bool on_stop = true;
 };
 
 struct JobOptions {
@@ -41,7 +44,9 @@ struct JobOptions {
   std::string name = {};
 
   // The directory that holds all the job must not forget; made if it is not
-  // there. Empty, on heap only: the job keeps nothing and always starts anew.
+  // there. A job that finds none in it starts anew, and refuses an output with
+  // lines in it. Empty, on heap only: the job keeps nothing, always starts anew
+  // and replaces its output.
   std::string state_directory = {};
 
   // Each shard has a thread, a backend and an output of its own. Stays as it
@@ -97,7 +102,9 @@ struct JobOptions {
   // What a state directory that holds no job yet begins with: a checkpoint, a
   // savepoint, or a directory of them, of which the newest good one is taken.
   // Passed by if the state directory holds the job already, so that a restart
-  // with the same options goes on where it was.
+  // with the same options goes on where it was. It may be the job's own
+  // directory of checkpoints in all of its starts: while there is none yet, the
+  // job starts anew.
   //
   // Another backend and another number of shards than before will do. The
   // output is cut back to what it was then, and goes on there; one that is not

@@ -100,6 +100,12 @@ struct ShardSummary {
   TimestampMs watermark_ms = 0;
 };
 
+// A part of the output that has no shard any more.
+struct RetiredOutput {
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
 struct JobSummary {
   // The input was read to its end; false if the job was asked to stop.
   bool complete = false;
@@ -123,6 +129,8 @@ struct JobSummary {
   CheckpointReport checkpoints;
   CheckpointReport savepoints;
   std::vector<ShardSummary> shards;
+  // Written when the job had more shards, and the job's still.
+  std::vector<RetiredOutput> retired_outputs;
 };
 
 }  // namespace mayfly

@@ -34,6 +34,13 @@ class SinkWriter {
   virtual absl::StatusOr<std::uint64_t> Flush(Durability durability) = 0;
 };
 
+// What a part of an output holds before a job opens it.
+struct OutputFound {
+  // What messages call it.
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
 // Makes a writer for each shard.
 // Threads: one.  Lifetime: outlives its writers.
 class Sink {
@@ -51,6 +58,15 @@ class Sink {
   // kFailedPrecondition if something is in the way.
   virtual absl::Status Check(int shards) = 0;
 
+  // What the output of `shard` holds, so that a job can refuse to cut away what
+  // nothing accounts for, and to go on after what is not there. Changes
+  // nothing. nullopt: it does not matter, since nothing can be cut there.
+  // Errors: as Check().
+  virtual absl::StatusOr<std::optional<OutputFound>> Look(
+      [[maybe_unused]] int shard, [[maybe_unused]] int shards) {
+    return std::nullopt;
+  }
+
   // The output of `shard` as of its last commit: what was written after that
   // is taken back. Without `committed_bytes` the output starts anew, empty. It
   // is called, and nothing written, for shards that the job has no more, too.
@@ -60,11 +76,12 @@ class Sink {
 };
 
 // Lines in a file if the job has one shard, and in a directory of part files,
-// `part-00000` and so on, one a shard, if it has more. What an earlier job
-// left there is replaced when a job starts anew. At the end of a job each line
-// is there once, whatever crashes and restarts; while it runs, and after it has
-// failed, lines past the last commit may be there, which the next run takes
-// back. A file is of one job at a time.
+// `part-00000` and so on, one a shard, if it has more. A job that keeps nothing
+// replaces what is there; one with a state directory that starts anew refuses
+// an output that is not empty. At the end of a job each line is there once,
+// whatever crashes and restarts; while it runs, and after it has failed, lines
+// past the last commit may be there, which the next run takes back. A file is
+// of one job at a time.
 //
 // "-" is standard output, on which lines of several shards mix. Nothing can be
 // taken back from there: after a crash lines may come again.
