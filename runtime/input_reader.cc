@@ -32,10 +32,11 @@ std::vector<ShardReport> ReportsOf(const ShardRunners& shards) {
 
 InputReader::InputReader(const JobPlan& plan, const TtlClock& clock,
                          const ShardRunners& shards,
-                         CheckpointCoordinator& checkpoints)
+                         CheckpointCoordinator& checkpoints, JobSweeps& sweeps)
     : plan_(plan),
       shards_(shards),
       checkpoints_(checkpoints),
+      sweeps_(sweeps),
       router_(plan.make_router()),
       malformed_(plan, clock),
       progress_(plan, clock),
@@ -67,6 +68,7 @@ absl::Status InputReader::Run(const std::atomic<bool>& stop) {
     if (at_end_ || (!idle_ && !StretchIsFull())) continue;
     if (!HandOver() || !PassBarrier(/*is_last=*/false)) return absl::OkStatus();
     if (progress_.Due()) ReportProgress();
+    sweeps_.PassOnErrors();
     if (clock_watch_.Due()) clock_watch_.Look(ReportsOf(shards_));
   }
   if (!HandOver() || !PassBarrier(/*is_last=*/true)) return absl::OkStatus();
@@ -84,8 +86,14 @@ bool InputReader::MayStop(const std::atomic<bool>& stop) const {
 }
 
 void InputReader::ReportProgress() {
-  progress_.Report(position_, malformed_.count(), ReportsOf(shards_),
-                   checkpoints_.checkpoints(), checkpoints_.savepoints());
+  JobProgress progress;
+  progress.input_bytes = position_.bytes;
+  progress.malformed_lines = malformed_.count();
+  progress.swept = sweeps_.totals();
+  progress.sweeps = sweeps_.history();
+  progress.checkpoints = checkpoints_.checkpoints();
+  progress.savepoints = checkpoints_.savepoints();
+  progress_.Report(std::move(progress), ReportsOf(shards_));
 }
 
 absl::StatusOr<SourceRead> InputReader::ReadLine() {

@@ -12,6 +12,7 @@
 #include "mayfly/serde/clock.h"
 #include "runtime/checkpoint_coordinator.h"
 #include "runtime/clock_watch.h"
+#include "runtime/job_sweeps.h"
 #include "runtime/malformed_lines.h"
 #include "runtime/progress_reporter.h"
 #include "runtime/shard_runner.h"
@@ -27,7 +28,8 @@ class InputReader {
  public:
   // Lifetime: all of these outlive the reader.
   InputReader(const JobPlan& plan, const TtlClock& clock,
-              const ShardRunners& shards, CheckpointCoordinator& checkpoints);
+              const ShardRunners& shards, CheckpointCoordinator& checkpoints,
+              JobSweeps& sweeps);
 
   // Goes to the smallest position that a shard has committed.
   // Errors: of the source.
@@ -66,6 +68,7 @@ class InputReader {
   const JobPlan& plan_;
   const ShardRunners& shards_;
   CheckpointCoordinator& checkpoints_;
+  JobSweeps& sweeps_;
   const std::unique_ptr<LineRouter> router_;
   MalformedLines malformed_;
   ProgressReporter progress_;

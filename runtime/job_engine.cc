@@ -23,6 +23,7 @@
 #include "runtime/job_directory.h"
 #include "runtime/job_restore.h"
 #include "runtime/job_start.h"
+#include "runtime/job_sweeps.h"
 #include "runtime/job_totals.h"
 #include "runtime/mutex.h"
 #include "runtime/restore_meter.h"
@@ -46,7 +47,8 @@ class JobEngine {
         options_(plan.options),
         requests_(requests),
         clock_(options_.processing_clock != nullptr ? options_.processing_clock
-                                                    : SystemClock()) {}
+                                                    : SystemClock()),
+        sweeps_(plan, clock_) {}
   JobEngine(const JobEngine&) = delete;
   JobEngine& operator=(const JobEngine&) = delete;
 
@@ -79,7 +81,10 @@ class JobEngine {
 
   // Reads on this thread, while each shard works on one of its own.
   absl::Status Work() {
-    MAYFLY_RETURN_IF_ERROR(StartSweeps());
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      sweeps_.Add(NameOf(shard), shards_[shard]->disk_sweeper());
+    }
+    MAYFLY_RETURN_IF_ERROR(sweeps_.Start());
     const absl::Status started =
         GuardedCall("starting a thread for each shard", [this] {
           for (int shard = 0; shard < options_.shards; ++shard) {
@@ -97,8 +102,12 @@ class JobEngine {
                        [&] { return reader_->Run(requests_.stop); }));
     }
     JoinThreads();
-    if (sweeps_) sweeps_->Stop();
+    sweeps_.Stop();
     checkpoints_->Finish();
+    Fail(GuardedCall("a callback", [this] {
+      sweeps_.PassOnErrors();
+      return absl::OkStatus();
+    }));
     {
       MutexLock lock(mutex_);
       if (!first_error_.ok()) return first_error_;
@@ -123,7 +132,8 @@ class JobEngine {
     summary.malformed_lines = reader_->malformed_lines();
     summary.late_elements = totals.late_elements;
     summary.states = std::move(totals.states);
-    if (sweeps_) summary.swept = sweeps_->totals();
+    summary.swept = sweeps_.totals();
+    summary.sweeps = sweeps_.history();
     summary.checkpoints = checkpoints_->checkpoints();
     summary.savepoints = checkpoints_->savepoints();
     summary.retired_outputs = retired_outputs_;
@@ -170,7 +180,7 @@ class JobEngine {
           start.restore->FillShards(MakeBackendOptions(), *directory_));
     }
     MAYFLY_RETURN_IF_ERROR(OpenShards());
-    reader_.emplace(plan_, *clock_, shards_, *checkpoints_);
+    reader_.emplace(plan_, *clock_, shards_, *checkpoints_, sweeps_);
     MAYFLY_RETURN_IF_ERROR(reader_->Start());
     if (reader_->start().bytes > 0) LogRestart();
     return OpenOutputs();
@@ -245,15 +255,6 @@ class JobEngine {
         };
   }
 
-  absl::Status StartSweeps() {
-    if (!options_.disk_sweeps) return absl::OkStatus();
-    sweeps_.emplace(*options_.disk_sweeps, clock_);
-    for (int shard = 0; shard < options_.shards; ++shard) {
-      sweeps_->Add(NameOf(shard), shards_[shard]->disk_sweeper());
-    }
-    return sweeps_->Start();
-  }
-
   void LogRestart() const {
     plan_.log(absl::StrCat(
         "job '", options_.name, "' goes on after line ", reader_->start().lines,
@@ -298,8 +299,8 @@ class JobEngine {
   ShardRunners shards_;
   // Used by the shards' threads, and by the reader.
   std::optional<CheckpointCoordinator> checkpoints_;
+  JobSweeps sweeps_;
   std::optional<InputReader> reader_;
-  std::optional<SweepScheduler> sweeps_;
   // As the last run left it.
   bool was_complete_ = true;
   std::uint64_t records_before_ = 0;

@@ -19,15 +19,11 @@ bool ProgressReporter::Due() {
   return plan_.on_progress != nullptr && timer_.Due(clock_.NowMs());
 }
 
-void ProgressReporter::Report(const SourcePosition& position,
-                              std::uint64_t malformed_lines,
-                              const std::vector<ShardReport>& reports,
-                              const CheckpointReport& checkpoints,
-                              const CheckpointReport& savepoints) {
+void ProgressReporter::Report(JobProgress progress,
+                              const std::vector<ShardReport>& reports) {
   const TimestampMs now_ms = clock_.NowMs();
   timer_.Restart(now_ms);
   JobTotals totals = TotalsOf(reports);
-  JobProgress progress;
   progress.elapsed = elapsed();
   progress.records = totals.records;
   const TimestampMs passed_ms = now_ms - std::exchange(reported_ms_, now_ms);
@@ -37,14 +33,10 @@ void ProgressReporter::Report(const SourcePosition& position,
     progress.records_per_second =
         1000.0 * static_cast<double>(records) / static_cast<double>(passed_ms);
   }
-  progress.input_bytes = position.bytes;
   progress.input_bytes_total = plan_.source->total_bytes();
-  progress.malformed_lines = malformed_lines;
   progress.late_elements = totals.late_elements;
   progress.watermark_ms = totals.watermark_ms;
   progress.states = std::move(totals.states);
-  progress.checkpoints = checkpoints;
-  progress.savepoints = savepoints;
   plan_.on_progress(progress);
 }
 

@@ -23,10 +23,8 @@ class ProgressReporter {
   // Whether it is time to Report().
   bool Due();
 
-  void Report(const SourcePosition& position, std::uint64_t malformed_lines,
-              const std::vector<ShardReport>& reports,
-              const CheckpointReport& checkpoints = {},
-              const CheckpointReport& savepoints = {});
+  // Fills in what shards, source and clock tell, and passes it on.
+  void Report(JobProgress progress, const std::vector<ShardReport>& reports);
 
   // Since this was made; 0 at least, whatever happened to the clock.
   std::chrono::milliseconds elapsed() const;

@@ -349,6 +349,9 @@ TEST_F(SilentInputTest, CaseC57SweepsTheDiskWhileNothingComes) {
   }});
   ASSERT_THAT(summary, IsOk());
   EXPECT_GE(summary->swept.flushes, 1u);
+  ASSERT_FALSE(summary->sweeps.empty());
+  EXPECT_EQ(summary->sweeps.front().shard, "shard 0");
+  EXPECT_THAT(summary->sweeps.front().status, IsOk());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -12,6 +14,7 @@
 #include "mayfly/testing/status_matchers.h"
 #include "runtime/clock_watch.h"
 #include "runtime/interval_timer.h"
+#include "runtime/job_sweeps.h"
 #include "runtime/job_totals.h"
 #include "runtime/malformed_lines.h"
 #include "runtime/progress_reporter.h"
@@ -260,7 +263,8 @@ TEST_F(ProgressReporterTest, TellsRateAndPosition) {
   EXPECT_FALSE(reporter.Due());
   clock_.Advance(milliseconds(200));
   EXPECT_TRUE(reporter.Due());
-  reporter.Report({.bytes = 100, .lines = 7}, 2, {Report(1050, 5)});
+  reporter.Report({.input_bytes = 100, .malformed_lines = 2},
+                  {Report(1050, 5)});
   EXPECT_FALSE(reporter.Due());
   ASSERT_THAT(reports_, SizeIs(1));
   EXPECT_EQ(reports_[0].elapsed, milliseconds(200));
@@ -275,11 +279,11 @@ TEST_F(ProgressReporterTest, TellsRateAndPosition) {
 TEST_F(ProgressReporterTest, ToleratesAClockThatIsSetBack) {
   ProgressReporter reporter(plan_, clock_);
   clock_.SetMs(500);
-  reporter.Report({}, 0, {Report(10, 0)});
+  reporter.Report({}, {Report(10, 0)});
   EXPECT_EQ(reports_[0].records_per_second, 0);
   EXPECT_EQ(reports_[0].elapsed, milliseconds(0));
   clock_.SetMs(1500);
-  reporter.Report({}, 0, {Report(30, 0)});
+  reporter.Report({}, {Report(30, 0)});
   EXPECT_EQ(reports_[1].records_per_second, 20);
 }
 
@@ -311,6 +315,61 @@ TEST(ClockWatchTest, CaseC11TellsOfAJumpOnceAndOfItsEnd) {
   watch.Look({{.clock_jumped = false}, {.clock_jumped = false}});
   EXPECT_THAT(log, SizeIs(2));
   EXPECT_THAT(log.back(), HasSubstr("as it was before"));
+}
+
+// Ends as it is told to.
+class TellingSweeper final : public DiskSweeper {
+ public:
+  absl::StatusOr<SweepReport> Sweep(const SweepOptions&, TimestampMs) override {
+    const std::size_t sweep = sweeps++;
+    if (sweep < results.size() && !results[sweep].ok()) return results[sweep];
+    return SweepReport{.files_dropped = 1};
+  }
+  std::vector<absl::Status> results;
+  std::size_t sweeps = 0;
+};
+
+TEST(JobSweepsTest, TellsOfAnErrorOnceUntilItIsAnotherOne) {
+  const absl::Status full = absl::ResourceExhaustedError("disk is full");
+  const absl::Status damaged = absl::DataLossError("000007.sst is damaged");
+  const auto sweeper = std::make_shared<TellingSweeper>();
+  sweeper->results = {full, full, damaged, absl::OkStatus(), full};
+  const auto clock = std::make_shared<ManualClock>(1'000'000);
+  std::vector<std::string> log;
+  JobPlan plan;
+  plan.options.name = "visits";
+  plan.options.disk_sweeps = {.interval = milliseconds(1000)};
+  plan.log = [&](std::string_view line) { log.emplace_back(line); };
+  JobSweeps sweeps(plan, clock);
+  sweeps.Add("shard 3", sweeper);
+  ASSERT_THAT(sweeps.Start(), IsOk());
+  while (sweeps.history().size() < 6) {
+    clock->Advance(milliseconds(1000));
+    std::this_thread::yield();
+  }
+  sweeps.Stop();
+  EXPECT_THAT(log, SizeIs(0));
+  sweeps.PassOnErrors();
+  EXPECT_THAT(log,
+              ElementsAre(AllOf(HasSubstr("job 'visits'"), HasSubstr("shard 3"),
+                                HasSubstr("disk is full")),
+                          HasSubstr("000007.sst is damaged"),
+                          HasSubstr("disk is full")));
+  sweeps.PassOnErrors();
+  EXPECT_THAT(log, SizeIs(3));
+  EXPECT_GE(sweeps.totals().files_dropped, 2u);
+  EXPECT_EQ(sweeps.history()[2].status, damaged);
+}
+
+TEST(JobSweepsTest, DoNothingWhereTheyAreSwitchedOff) {
+  JobPlan plan;
+  plan.options.disk_sweeps.reset();
+  JobSweeps sweeps(plan, std::make_shared<ManualClock>(0));
+  sweeps.Add("shard 0", std::make_shared<TellingSweeper>());
+  EXPECT_THAT(sweeps.Start(), IsOk());
+  sweeps.Stop();
+  EXPECT_THAT(sweeps.history(), SizeIs(0));
+  EXPECT_EQ(sweeps.totals(), SweepReport());
 }
 
 }  // namespace

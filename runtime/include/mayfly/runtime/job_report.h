@@ -10,6 +10,7 @@
 #include "mayfly/compaction/sweep_options.h"
 #include "mayfly/serde/timestamp.h"
 #include "mayfly/state/state_statistics.h"
+#include "mayfly/state/sweep_scheduler.h"
 
 namespace mayfly {
 
@@ -81,6 +82,10 @@ struct JobProgress {
   TimestampMs watermark_ms = 0;
   // Summed over the shards, each as of a commit not long ago.
   std::vector<StateStatistics> states;
+  // What sweeps of the disk have done in this run, and the last of them, the
+  // oldest first, up to SweepScheduler::kHistoryMax.
+  SweepReport swept;
+  std::vector<SweepRecord> sweeps;
   CheckpointReport checkpoints;
   CheckpointReport savepoints;
   // While the state is restored; nothing else but `elapsed` is known then.
@@ -124,8 +129,9 @@ struct JobSummary {
   std::uint64_t late_elements = 0;
   // Summed over the shards, as of the last commits.
   std::vector<StateStatistics> states;
-  // What sweeps of the disk have done in this run.
+  // As in JobProgress.
   SweepReport swept;
+  std::vector<SweepRecord> sweeps;
   CheckpointReport checkpoints;
   CheckpointReport savepoints;
   std::vector<ShardSummary> shards;
