@@ -112,10 +112,15 @@ absl::Status WriteFileAtomically(const std::string& path,
 
 absl::Status RenameFile(const std::string& from, const std::string& to,
                         bool sync) {
+  const bool replaces = ::access(to.c_str(), F_OK) == 0;
   if (::rename(from.c_str(), to.c_str()) != 0) {
     return FileError(errno, "rename to", to);
   }
-  return sync ? SyncDirectoryOf(to) : absl::OkStatus();
+  if (!sync) return absl::OkStatus();
+  const absl::Status synced = SyncDirectoryOf(to);
+  // Whoever is told that it failed must not find it there.
+  if (!synced.ok() && !replaces) ::rename(to.c_str(), from.c_str());
+  return synced;
 }
 
 absl::Status RemoveAll(const std::string& path) {

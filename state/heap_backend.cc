@@ -1,9 +1,14 @@
 #include "state/heap_backend.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "mayfly/serde/status_macros.h"
@@ -13,9 +18,21 @@
 #include "state/heap_commit.h"
 #include "state/shard_record.h"
 #include "state/snapshot_file.h"
+#include "state/writer_thread.h"
 
 namespace mayfly::state_internal {
 namespace {
+
+// A file that stays while this does, whatever becomes of its name; null if
+// there is none.
+std::shared_ptr<const int> Hold(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  return {new int(fd), [](const int* held) {
+            ::close(*held);
+            delete held;
+          }};
+}
 
 class HeapBackend final : public BackendCore {
  public:
@@ -120,7 +137,11 @@ class HeapBackend final : public BackendCore {
   absl::Status FinishWrite() override {
     if (commit_ == nullptr) return absl::OkStatus();
     const std::unique_ptr<HeapCommit> commit = std::move(commit_);
+    snapshot_crc32c_.reset();
+    std::shared_ptr<const int> old = Hold(SnapshotPath());
     MAYFLY_RETURN_IF_ERROR(commit->Finish());
+    LetGo(std::move(old));
+    snapshot_crc32c_ = commit->crc32c();
     MAYFLY_RETURN_IF_ERROR(FollowSnapshot());
     NoteCommitted();
     return absl::OkStatus();
@@ -151,6 +172,14 @@ class HeapBackend final : public BackendCore {
     return CopyFile(SnapshotPath(), copy, sync()).status();
   }
 
+  // So that a checkpoint need not read what a commit has just written.
+  absl::StatusOr<std::map<std::string, std::uint32_t>> KnownChecksums()
+      const override {
+    std::map<std::string, std::uint32_t> known;
+    if (snapshot_crc32c_) known["snapshot"] = *snapshot_crc32c_;
+    return known;
+  }
+
  private:
   bool persistent() const { return !options().directory.empty(); }
   bool sync() const { return options().durability == Durability::kMachine; }
@@ -166,6 +195,14 @@ class HeapBackend final : public BackendCore {
       }
     }
     return std::nullopt;
+  }
+
+  // Whoever lets go of a file last has its room given back, which takes a tenth
+  // of a second if it is large: not the shard.
+  void LetGo(std::shared_ptr<const int> file) {
+    if (file == nullptr) return;
+    if (letting_go_ == nullptr) letting_go_ = std::make_unique<WriterThread>();
+    letting_go_->Add(0, [file = std::move(file)] {});
   }
 
   // While there are states that nobody registered, they are carried over from
@@ -193,6 +230,11 @@ class HeapBackend final : public BackendCore {
   // Entries that the records so far have paid for; below 0 if a step has
   // written more than that.
   std::int64_t entries_due_ = 0;
+  // Null until there is something to let go of.
+  std::unique_ptr<WriterThread> letting_go_;
+  // Of the file that the last commit has put in place; nullopt: nobody has
+  // looked.
+  std::optional<std::uint32_t> snapshot_crc32c_;
 };
 
 }  // namespace

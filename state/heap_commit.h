@@ -65,6 +65,9 @@ class HeapCommit {
   // Errors: as SnapshotWriter::Finish(); the old snapshot is untouched.
   absl::Status Finish();
 
+  // Of the file, once it is finished.
+  std::uint32_t crc32c() const { return writer_.crc32c(); }
+
  private:
   HeapCommit(SnapshotWriter writer, CommitContents contents, bool sync);
 

@@ -10,6 +10,7 @@
 
 #include "mayfly/serde/internal/varint.h"
 #include "mayfly/serde/status_macros.h"
+#include "mayfly/state/internal/crc32c.h"
 #include "mayfly/state/internal/file_io.h"
 #include "state/snapshot_block.h"
 
@@ -100,6 +101,8 @@ class SnapshotWriter::Output {
 
   const absl::Status& status() const { return status_; }
 
+  std::uint32_t crc32c() const { return crc32c_; }
+
   // On any thread.
   bool done() const { return done_; }
 
@@ -108,12 +111,16 @@ class SnapshotWriter::Output {
     if (!status_.ok()) return;
     Note(WriteFully(fd_, bytes, TemporaryOf(path_)));
     offset_ += bytes.size();
+    crc32c_ = ExtendCrc32c(crc32c_, bytes);
   }
 
   absl::Status Close() {
     if (sync_ && ::fsync(fd_) != 0) {
       return FileError(errno, "sync", TemporaryOf(path_));
     }
+    // Or the rename would begin to write all of it, on the shard's thread: file
+    // systems do so when one file replaces another.
+    ::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE);
     if (::close(std::exchange(fd_, -1)) != 0) {
       return FileError(errno, "write", TemporaryOf(path_));
     }
@@ -130,6 +137,7 @@ class SnapshotWriter::Output {
   const std::string path_;
   absl::Status status_;
   std::uint64_t offset_ = 0;
+  std::uint32_t crc32c_ = 0;
   v1::SnapshotFooter footer_;
   bool sync_ = false;
   bool in_place_ = false;
@@ -187,6 +195,8 @@ absl::Status SnapshotWriter::Finish() {
   thread_->Drain();
   return output_->MoveInPlace();
 }
+
+std::uint32_t SnapshotWriter::crc32c() const { return output_->crc32c(); }
 
 void SnapshotWriter::Flush(std::uint32_t state) {
   EntryBlock block = std::exchange(blocks_[state], EntryBlock());

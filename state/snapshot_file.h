@@ -58,6 +58,9 @@ class SnapshotWriter {
   // carried over; the old snapshot is untouched.
   absl::Status Finish();
 
+  // Of the whole file, once it is finished.
+  std::uint32_t crc32c() const;
+
  private:
   class Output;
 

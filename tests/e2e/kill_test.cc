@@ -1,4 +1,4 @@
-// Killed at 30 random moments and started again, the demo job writes what it
+// Killed at random moments and started again, the demo job writes what it
 // would have written undisturbed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,13 @@
 
 #include "tests/e2e/demo_job.h"
 #include "tests/e2e/random_moments.h"
+#include "tests/fault_rounds.h"
 
 namespace mayfly::e2e {
 namespace {
 
 using std::chrono::microseconds;
 using ::testing::HasSubstr;
-
-constexpr int kKills = 30;
 
 class KillTest : public ::testing::TestWithParam<DemoFlags> {
  protected:
@@ -79,13 +78,14 @@ class KillTest : public ::testing::TestWithParam<DemoFlags> {
 };
 
 TEST_P(KillTest, OutputIsAsIfNothingHadHappened) {
+  const int kills_wanted = FaultRounds(30);
   int kills = 0;
   int jobs = 0;
   int resumed = 0;
-  while (kills < kKills) {
+  while (kills < kills_wanted) {
     const DemoJob job(Flags());
     ++jobs;
-    while (kills < kKills && KillAtSomeMoment(job)) ++kills;
+    while (kills < kills_wanted && KillAtSomeMoment(job)) ++kills;
     const ProcessResult result = job.Run();
     ASSERT_EQ(result.exit_code, 0) << result.err;
     ASSERT_THAT(result.out, HasSubstr("20,000"));

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -20,6 +19,7 @@
 
 #include "tests/e2e/demo_job.h"
 #include "tests/e2e/random_moments.h"
+#include "tests/fault_rounds.h"
 
 namespace mayfly::e2e {
 namespace {
@@ -183,12 +183,6 @@ TEST(RestoreTest, FromACheckpointThatASignalAskedFor) {
   EXPECT_TRUE(SortedLinesBelow(job.output_path()) == undisturbed);
 }
 
-// MAYFLY_RESTORE_KILLS gives another number of kills for each setting.
-int Kills() {
-  const char* const given = std::getenv("MAYFLY_RESTORE_KILLS");
-  return given != nullptr ? std::atoi(given) : 8;
-}
-
 class RestoreKillTest : public ::testing::TestWithParam<DemoFlags> {
  protected:
   // False if it ended before that.
@@ -219,16 +213,17 @@ class RestoreKillTest : public ::testing::TestWithParam<DemoFlags> {
 // restores, checkpoints, or nothing at all.
 TEST_P(RestoreKillTest, NoLineIsLostAndNoneIsThereTwice) {
   const std::vector<std::string> undisturbed = UndisturbedLines();
+  const int kills_wanted = FaultRounds(8);
   int kills = 0;
   int restores = 0;
-  while (kills < Kills()) {
+  while (kills < kills_wanted) {
     DemoJob job(GetParam());
     const std::string checkpoints = job.Path("checkpoints");
     const std::vector<std::string> more = {"--commit-interval=5ms",
                                            "--checkpoint-dir=" + checkpoints,
                                            "--checkpoint-interval=5ms"};
     job.flags().more = more;
-    while (kills < Kills() && KillAtSomeMoment(job)) {
+    while (kills < kills_wanted && KillAtSomeMoment(job)) {
       ++kills;
       if (!HasCheckpoint(checkpoints)) continue;
       job.flags().more = more;

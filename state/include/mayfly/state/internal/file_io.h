@@ -24,12 +24,13 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Replaces a file as one step: after a crash it holds the old bytes or the new
 // ones. `sync` waits until the disk has them.
-// Errors: as FileError(); the old file is untouched.
+// Errors: as FileError(), and as RenameFile(). Nothing is left of what failed.
 absl::Status WriteFileAtomically(const std::string& path,
                                  std::string_view bytes, bool sync);
 
-// Moves a complete file to its final name as one step.
-// Errors: as FileError().
+// Moves a complete file or directory to its final name as one step.
+// Errors: as FileError(). All is then as it was; but what has been replaced
+// stays so if only syncing failed.
 absl::Status RenameFile(const std::string& from, const std::string& to,
                         bool sync);
 
