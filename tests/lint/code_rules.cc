@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kLinesMax = 600;
 
-constexpr std::array<std::string_view, 5> kLibraries = {
-    "runtime", "state", "compaction", "serde", "proto"};
+constexpr std::array<std::string_view, 7> kLibraries = {
+    "kafka", "runtime", "log", "state", "compaction", "serde", "proto"};
 
 // The one file that may ask the system for the time.
 constexpr std::string_view kRealClock = "state/system_clock.cc";

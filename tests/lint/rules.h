@@ -17,7 +17,8 @@ using Findings = std::vector<std::string>;
 // all, and every header by its path from an include root.
 Findings CheckIncludes(const SourceFile& file);
 
-// The public headers of state and runtime show no RocksDB and no librdkafka.
+// The public headers of state and what lies above it show no RocksDB and no
+// librdkafka.
 Findings CheckHidesDependencies(const SourceFile& file);
 
 // --- code_rules.cc ---

@@ -65,6 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
         IncludeCase{"state/a.cc", "\"mayfly/serde/internal/check.h\"", ""},
         IncludeCase{"state/a.cc", "\"rocksdb/db.h\"", ""},
         IncludeCase{"state/a.cc", "<vector>", ""},
+        IncludeCase{"runtime/a.cc", "\"mayfly/log/b.h\"", ""},
+        IncludeCase{"kafka/a.cc", "\"mayfly/log/b.h\"", ""},
         IncludeCase{"testing/a.cc", "\"mayfly/runtime/b.h\"", ""},
         IncludeCase{"tests/unit/a.cc", "\"state/b.h\"", ""},
         IncludeCase{"bench/a.cc", "\"state/b.h\"", ""},
@@ -77,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
         IncludeCase{"serde/a.h", "<mayfly/compaction/b.h>", "points up"},
         IncludeCase{"proto/a.cc", "\"mayfly/serde/b.h\"", "points up"},
         IncludeCase{"runtime/a.cc", "\"mayfly/testing/b.h\"", "points up"},
+        IncludeCase{"runtime/a.cc", "\"mayfly/kafka/b.h\"", "points up"},
+        IncludeCase{"log/a.cc", "\"mayfly/runtime/b.h\"", "points up"},
         IncludeCase{"runtime/a.cc", "\"state/b.h\"", "is internal to state"},
         IncludeCase{"testing/a.cc", "\"state/b.h\"", "is internal to state"},
         IncludeCase{"examples/a.cc", "\"state/b.h\"", "is internal to state"},
@@ -93,6 +97,9 @@ TEST(HidesDependencies, FindsThemInPublicHeadersOnly) {
   EXPECT_THAT(
       CheckHidesDependencies(Header("#include <librdkafka/rdkafka.h>\n")),
       SizeIs(1));
+  EXPECT_THAT(CheckHidesDependencies({"kafka/include/mayfly/kafka/a.h",
+                                      "#include <librdkafka/rdkafka.h>\n"}),
+              SizeIs(1));
   EXPECT_THAT(CheckHidesDependencies({"state/a.cc", text}), IsEmpty());
   EXPECT_THAT(CheckHidesDependencies(
                   {"compaction/include/mayfly/compaction/a.h", text}),
