@@ -14,10 +14,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mayfly/kafka/kafka_client.h"
-#include "mayfly/log/consumer.h"
 #include "kafka/kafka_handle.h"
 #include "kafka/rdkafka_types.h"
+#include "mayfly/kafka/kafka_client.h"
+#include "mayfly/log/consumer.h"
 
 namespace mayfly::kafka_internal {
 

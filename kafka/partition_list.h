@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "mayfly/log/topic_partition.h"
 #include "kafka/rdkafka_types.h"
+#include "mayfly/log/topic_partition.h"
 
 namespace mayfly::kafka_internal {
 

@@ -17,12 +17,22 @@ class Real final : public KafkaUnderTest {
                    .replicas = 1,
                    .config = config};
     topic.config["retention.ms"] = "-1";  // The tests' records are old.
-    (*client().NewAdmin())->CreateTopic(topic).IgnoreError();
+    const auto admin = *client().NewAdmin();
+    admin->CreateTopic(topic).IgnoreError();
+    for (std::int32_t i = 0; i < partitions; ++i)
+      WaitFor({topic.name, i}, *admin);
     return topic.name;
   }
 
   std::string NewName(std::string_view prefix) override {
     return kafka_test::UniqueName(prefix);
+  }
+
+ private:
+  // A partition that was just made has no leader for a moment.
+  static void WaitFor(const TopicPartition& partition, LogAdmin& admin) {
+    int i = 0;
+    while (i < 10'000 && !admin.Watermarks(partition).ok()) ++i;
   }
 };
 
