@@ -51,7 +51,7 @@ class ConcatenationOperator final : public rocksdb::MergeOperator {
 
 PlainRocksdb::PlainRocksdb(const PlainRocksdbOptions& options) {
   write_options_.disableWAL = !options.write_ahead_log;
-  const state_internal::RocksdbResources resources({});
+  const state_internal::RocksdbResources resources(StorageResources::Options{});
   rocksdb::ColumnFamilyOptions family =
       state_internal::StateFamilyOptions(resources, options.is_map);
   if (options.configure) options.configure(&family);
