@@ -250,8 +250,10 @@ TEST_P(DamageTest, ADamagedSavepointIsRefusedByARestore) {
       fs::remove_all(target.directory);
     } else {
       ++refused;
-      EXPECT_THAT(status,
-                  StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)));
+      // What does not begin like a savepoint is taken for none.
+      EXPECT_THAT(status.code(), AnyOf(absl::StatusCode::kDataLoss,
+                                       absl::StatusCode::kInvalidArgument));
+      EXPECT_THAT(std::string(status.message()), HasSubstr(path));
       EXPECT_FALSE(fs::exists(target.directory));
     }
   }
