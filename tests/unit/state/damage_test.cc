@@ -251,12 +251,10 @@ TEST_P(DamageTest, ADamagedSavepointIsRefusedByARestore) {
       fs::remove_all(target.directory);
     } else {
       ++refused;
-      // What does not begin like a savepoint may be anything.
-      EXPECT_THAT(status,
-                  AnyOf(StatusIs(absl::StatusCode::kDataLoss, HasSubstr(path)),
-                        StatusIs(absl::StatusCode::kInvalidArgument,
-                                 AllOf(HasSubstr(path),
-                                       HasSubstr("is no savepoint")))));
+      // What does not begin like a savepoint is taken for none.
+      EXPECT_THAT(status.code(), AnyOf(absl::StatusCode::kDataLoss,
+                                       absl::StatusCode::kInvalidArgument));
+      EXPECT_THAT(std::string(status.message()), HasSubstr(path));
       EXPECT_FALSE(fs::exists(target.directory));
     }
   }
