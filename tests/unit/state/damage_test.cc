@@ -28,7 +28,6 @@ namespace mayfly::state_test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using Text = ValueStateDescriptor<std::string>;
