@@ -52,6 +52,11 @@ std::string_view PrefixOf(v1::CheckpointKind kind) {
   return kind == v1::CHECKPOINT_KIND_SAVEPOINT ? "savepoint-" : "checkpoint-";
 }
 
+bool IsNamedCheckpoint(const std::string& path) {
+  return fs::path(path).filename().string().starts_with(
+      PrefixOf(v1::CHECKPOINT_KIND_CHECKPOINT));
+}
+
 v1::BackendKind RecordedKind(BackendKind backend) {
   return backend == BackendKind::kHeap ? v1::BACKEND_KIND_HEAP
                                        : v1::BACKEND_KIND_ROCKSDB;

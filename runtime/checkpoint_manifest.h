@@ -20,6 +20,9 @@ inline constexpr char kManifestFile[] = "manifest";
 // Its name without the number: "checkpoint-" or "savepoint-".
 std::string_view PrefixOf(v1::CheckpointKind kind);
 
+// Whether it bears the name of a checkpoint, and not that of a savepoint.
+bool IsNamedCheckpoint(const std::string& path);
+
 v1::BackendKind RecordedKind(BackendKind backend);
 
 // Errors: as WriteRecordFile().

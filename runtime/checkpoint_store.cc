@@ -246,6 +246,8 @@ absl::Status CheckpointStore::FillSavepoint(
 absl::Status CheckpointStore::KeepNewest(int keep) {
   MAYFLY_ASSIGN_OR_RETURN(const auto stored, ListCheckpoints(path_));
   for (const StoredCheckpoint& checkpoint : stored) {
+    // Savepoints are nobody's to remove.
+    if (!IsNamedCheckpoint(checkpoint.path)) continue;
     // What lacks its manifest is no checkpoint, and saves nobody.
     const bool counts = fs::exists(fs::path(checkpoint.path) / kManifestFile);
     if (keep > 0) {

@@ -1,11 +1,13 @@
 #include "runtime/job_directory.h"
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/runtime/internal/annotate.h"
+#include "mayfly/serde/internal/string_view.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/internal/record_file.h"
 #include "runtime/output_file.h"
@@ -46,9 +48,9 @@ absl::Status CheckRecord(const v1::JobRecord& record, const std::string& path,
   return absl::OkStatus();
 }
 
-absl::Status Damaged(const std::string& path, const char* what) {
+absl::Status Damaged(const std::string& path, std::string_view what) {
   return absl::DataLossError(
-      absl::StrCat("state directory '", path, "' ", what,
+      absl::StrCat("state directory '", path, "' ", ToAbsl(what),
                    "; restore_from a checkpoint or a savepoint of the job "
                    "into a new directory, or start anew with a new directory "
                    "and another output"));
@@ -100,6 +102,18 @@ absl::StatusOr<std::optional<v1::JobRecord>> JobDirectory::Look(
       record.restoring_from(),
       "' when the job was ended; start it with that as restore_from once more, "
       "or start anew with a new directory and another output"));
+}
+
+absl::Status JobDirectory::CheckShards(const JobOptions& options) {
+  const std::string& path = options.state_directory;
+  for (int shard = 0; shard < options.shards; ++shard) {
+    const std::string name = Numbered(kShardPrefix, shard);
+    std::error_code error;
+    const bool is_empty =
+        std::filesystem::is_empty(absl::StrCat(path, "/", name), error);
+    if (error || is_empty) return Damaged(path, "has lost " + name);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<JobDirectory> JobDirectory::Open(

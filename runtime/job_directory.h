@@ -40,6 +40,10 @@ class JobDirectory {
   static absl::StatusOr<std::optional<v1::JobRecord>> Look(
       const JobOptions& options);
 
+  // Whether each shard of a job that has begun is there.
+  // Errors: kDataLoss naming the first whose directory is gone or empty.
+  static absl::Status CheckShards(const JobOptions& options);
+
   // Locks the directory, made if need be. Without a path nothing is kept.
   //
   // With a beginning, for a directory in which Look() finds no job, it is

@@ -24,6 +24,29 @@ fs::path Spelled(const std::string& directory) {
   return fs::weakly_canonical(fs::absolute(directory, ignored), ignored) / "";
 }
 
+// They are to outlive the state directory, and in it they would be taken for
+// what the job has left there.
+absl::Status CheckIsOutside(const JobOptions& options,
+                            const std::string& directory, const char* what) {
+  if (directory.empty() || options.state_directory.empty()) {
+    return absl::OkStatus();
+  }
+  const std::string state = Spelled(options.state_directory).string();
+  if (!Spelled(directory).string().starts_with(state)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("directory of ", what, " '", directory,
+                   "' lies in the state directory '", options.state_directory,
+                   "', and would be lost with it; give one outside"));
+}
+
+absl::Status CheckDirectories(const JobOptions& options) {
+  if (options.checkpoints) {
+    MAYFLY_RETURN_IF_ERROR(
+        CheckIsOutside(options, options.checkpoints->directory, "checkpoints"));
+  }
+  return CheckIsOutside(options, options.savepoint_directory, "savepoints");
+}
+
 // An operator may have the job restored from its own checkpoints in each start,
 // the first one included, when there is none yet.
 absl::StatusOr<bool> HasNoneOfItsOwnYet(const JobOptions& options) {
@@ -116,10 +139,12 @@ absl::Status CheckOutput(const JobPlan& plan, const JobStart& start) {
 absl::StatusOr<JobStart> FindStart(const JobPlan& plan, const TtlClock& clock,
                                    RestoreMeter& meter) {
   const JobOptions& options = plan.options;
+  MAYFLY_RETURN_IF_ERROR(CheckDirectories(options));
   MAYFLY_ASSIGN_OR_RETURN(const std::optional<v1::JobRecord> record,
                           JobDirectory::Look(options));
   JobStart start;
   if (record) {
+    MAYFLY_RETURN_IF_ERROR(JobDirectory::CheckShards(options));
     start.lineage = record->lineage();
     MAYFLY_RETURN_IF_ERROR(
         plan.sink->Check(options.shards + record->retired_output_bytes_size()));

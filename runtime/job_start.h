@@ -26,7 +26,8 @@ struct JobStart {
 // remembered takes no output with lines in it, which may be all that is left of
 // an earlier one. Changes nothing.
 // Lifetime: plan and meter outlive the result.
-// Errors: kFailedPrecondition for lines that nothing accounts for; kDataLoss
+// Errors: kInvalidArgument for checkpoints or savepoints in the state
+// directory; kFailedPrecondition for lines that nothing accounts for; kDataLoss
 // for lines that are missing; of the sink; as JobDirectory::Look() and
 // JobRestore::Find().
 absl::StatusOr<JobStart> FindStart(const JobPlan& plan, const TtlClock& clock,

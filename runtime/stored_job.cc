@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mayfly/runtime/job_options.h"
+#include "mayfly/runtime/stored_checkpoint.h"
 #include "mayfly/serde/status_macros.h"
 #include "mayfly/state/inspect.h"
 #include "mayfly/state/internal/file_io.h"
@@ -58,6 +59,20 @@ absl::StatusOr<CapturedShard> CapturedAt(const InspectedShard& shard) {
       "checkpoint of the job"));
 }
 
+// The job itself refuses one directory for both, too.
+absl::Status CheckHoldsNoCheckpoints(const std::string& directory) {
+  const auto stored = ListCheckpoints(directory);
+  if (absl::IsNotFound(stored.status())) return absl::OkStatus();
+  MAYFLY_RETURN_IF_ERROR(stored.status());
+  for (const StoredCheckpoint& checkpoint : *stored) {
+    if (!runtime_internal::IsNamedCheckpoint(checkpoint.path)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", directory, "' holds checkpoints, as '", checkpoint.path,
+        "'; give savepoints a directory of their own"));
+  }
+  return absl::OkStatus();
+}
+
 // The job as its shards were committed.
 absl::StatusOr<CapturedJob> CaptureStopped(const v1::JobRecord& record,
                                            const std::string& directory) {
@@ -90,6 +105,7 @@ bool IsJobDirectory(const std::string& path) {
 absl::StatusOr<WrittenSavepoint> WriteJobSavepoint(
     const std::string& state_directory,
     const std::string& savepoint_directory) {
+  MAYFLY_RETURN_IF_ERROR(CheckHoldsNoCheckpoints(savepoint_directory));
   MAYFLY_ASSIGN_OR_RETURN(const DirectoryLock lock,
                           DirectoryLock::AcquireForReading(state_directory));
   MAYFLY_ASSIGN_OR_RETURN(const v1::JobRecord record,

@@ -117,7 +117,7 @@ absl::Status RenameFile(const std::string& from, const std::string& to,
     return FileError(errno, "rename to", to);
   }
   if (!sync) return absl::OkStatus();
-  const absl::Status synced = SyncDirectoryOf(to);
+  absl::Status synced = SyncDirectoryOf(to);
   // Whoever is told that it failed must not find it there.
   if (!synced.ok() && !replaces) ::rename(to.c_str(), from.c_str());
   return synced;

@@ -274,6 +274,41 @@ TEST_F(LoopTest, AnotherFileIsNoSavepointRatherThanADamagedOne) {
   EXPECT_THAT(result.err, HasSubstr("is no savepoint"));
 }
 
+TEST_P(CommandTest, CompactLeavesTheShardsOfACheckpointAlone) {
+  const std::string checkpoints = job_.Path("checkpoints");
+  DemoJob job({.backend = GetParam(),
+               .shards = 2,
+               .more = {"--checkpoint-dir=" + checkpoints}});
+  ASSERT_EQ(job.Run().exit_code, 0);
+  const std::string checkpoint = checkpoints + "/checkpoint-00001";
+  for (const std::string& path :
+       {checkpoints, checkpoint, checkpoint + "/shard-00000",
+        checkpoint + "/shard-00000/"}) {
+    EXPECT_THAT(Run({"compact", path}).err, HasSubstr("must stay as it is"));
+  }
+  fs::remove(checkpoint + "/manifest");
+  EXPECT_THAT(Run({"compact", checkpoint}).err,
+              HasSubstr("must stay as it is"));
+}
+
+// A path is bytes, and JSON is not.
+TEST_P(CommandTest, JsonIsJsonWhateverThePathIs) {
+  const std::string path = job_.Path("state\xff");
+  fs::copy(job_.state_path(), path, fs::copy_options::recursive);
+  EXPECT_THAT(json::parse(Out({"verify", path, "--json"}))["results"],
+              SizeIs(2));
+  EXPECT_THAT(json::parse(Out({"inspect", path, "--json"}))["shards"],
+              SizeIs(2));
+}
+
+TEST(CommandUsageTest, AnArgumentThatIsTooLongIsRefused) {
+  const ProcessResult result =
+      RunProcess({MAYFLY_COMMAND, "inspect", "a", "--state=s",
+                  "--key=" + std::string(60'000, 'k')});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("more than 16384 bytes"));
+}
+
 TEST(CommandUsageTest, WrongUsageSaysWhatWouldBeRight) {
   const auto run = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), MAYFLY_COMMAND);

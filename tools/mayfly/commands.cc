@@ -1,5 +1,6 @@
 #include "mayfly/commands.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -119,7 +120,7 @@ absl::Status Verify(const std::string& path, bool json) {
   for (const std::string& shard : stored.shards) {
     note(shard, VerifyShard(shard));
   }
-  if (json) std::cout << nlohmann::json{{"results", results}}.dump(2) << "\n";
+  if (json) std::cout << Dump({{"results", results}});
   if (bad == 0) return absl::OkStatus();
   return absl::DataLossError(
       absl::StrCat(bad, " of ", results.size(), " are not good"));
@@ -127,10 +128,10 @@ absl::Status Verify(const std::string& path, bool json) {
 
 absl::Status Compact(const std::string& path) {
   MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(path));
-  if (stored.has_manifest) {
+  if (std::ranges::any_of(stored.shards, IsInCheckpoint)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "'", stored.path,
-        "' is a checkpoint, which must stay as it is; compact the state "
+        "' is of a checkpoint, which must stay as it is; compact the state "
         "directory of the job"));
   }
   for (const std::string& shard : stored.shards) {

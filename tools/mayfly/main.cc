@@ -3,6 +3,7 @@
 #include <cxxopts.hpp>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,6 +54,17 @@ class UsageError : public std::exception {
  private:
   std::string what_;
 };
+
+// cxxopts takes flags apart by a regular expression, the depth of which is that
+// of the stack.
+void CheckLengths(int argc, char** argv) {
+  constexpr std::size_t kBytesMax = 16384;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).size() <= kBytesMax) continue;
+    throw UsageError(absl::StrCat("argument ", i, " has more than ", kBytesMax,
+                                  " bytes, which is what the command takes"));
+  }
+}
 
 cxxopts::Options Flags() {
   cxxopts::Options options("mayfly");
@@ -175,6 +187,7 @@ absl::Status RunCommand(const std::string& command,
 
 int Main(int argc, char** argv) {
   try {
+    CheckLengths(argc, argv);
     cxxopts::Options flags = Flags();
     const cxxopts::ParseResult given = flags.parse(argc, argv);
     if (given.count("help") > 0 || given.count("arguments") == 0) {

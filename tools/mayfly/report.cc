@@ -194,7 +194,7 @@ std::string JsonOf(const std::vector<InspectedShard>& shards,
          {"position_hex", Hex(shard.position)},
          {"states", states}});
   }
-  return json{{"shards", all}}.dump(2) + "\n";
+  return Dump({{"shards", all}});
 }
 
 std::string JsonOf(const std::vector<FoundEntries>& found) {
@@ -209,7 +209,13 @@ std::string JsonOf(const std::vector<FoundEntries>& found) {
                      {"expired", entry.expired}});
     }
   }
-  return json{{"entries", all}}.dump(2) + "\n";
+  return Dump({{"entries", all}});
+}
+
+std::string Dump(const nlohmann::json& value) {
+  return value.dump(/*indent=*/2, ' ', /*ensure_ascii=*/false,
+                    json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace mayfly::tool

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mayfly/state/inspect.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace mayfly::tool {
 
@@ -23,5 +24,8 @@ std::string TextOf(const std::vector<FoundEntries>& found);
 std::string JsonOf(const std::vector<InspectedShard>& shards,
                    const InspectOptions& options);
 std::string JsonOf(const std::vector<FoundEntries>& found);
+
+// Paths need not be UTF-8, and JSON must.
+std::string Dump(const nlohmann::json& value);
 
 }  // namespace mayfly::tool

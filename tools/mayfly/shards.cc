@@ -74,4 +74,11 @@ absl::Status CheckIsOneShard(const std::string& path) {
       "' if it is a checkpoint or a savepoint"));
 }
 
+bool IsInCheckpoint(const std::string& shard) {
+  std::error_code ignored;
+  const fs::path holder = fs::weakly_canonical(shard, ignored).parent_path();
+  return IsCheckpoint(holder) ||
+         holder.filename().string().starts_with("checkpoint-");
+}
+
 }  // namespace mayfly::tool

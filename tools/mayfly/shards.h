@@ -29,4 +29,8 @@ absl::StatusOr<Stored> Find(const std::string& path);
 // Errors: kInvalidArgument if it holds several, naming them; as Find().
 absl::Status CheckIsOneShard(const std::string& path);
 
+// Whether a shard is part of a checkpoint, which must stay as it is; of one
+// without a manifest, too.
+bool IsInCheckpoint(const std::string& shard);
+
 }  // namespace mayfly::tool

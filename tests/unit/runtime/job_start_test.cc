@@ -136,6 +136,56 @@ TEST_F(JobStartTest, FromACheckpointStaysTheSameJob) {
   EXPECT_TRUE(runtime_internal::IsSame(first->lineage(), later->lineage()));
 }
 
+// It would begin anew by itself, and cut its output.
+TEST_F(JobStartTest, WithAShardThatIsLostIsRefused) {
+  ASSERT_THAT(RunWithCheckpointsAfter({100}), IsOk());
+  const auto before = SortedOutput();
+  const std::string shard = options_.state_directory + "/shard-00001";
+  for (const bool emptied : {false, true}) {
+    fs::remove_all(shard);
+    if (emptied) fs::create_directory(shard);
+    EXPECT_THAT(RunJob(), StatusIs(absl::StatusCode::kDataLoss,
+                                   AllOf(HasSubstr("has lost shard-00001"),
+                                         HasSubstr("restore_from"))));
+    EXPECT_EQ(SortedOutput(), before);
+    EXPECT_TRUE(fs::exists(Checkpoint(1)));
+  }
+}
+
+TEST_F(JobStartTest, TakesNoCheckpointsIntoItsStateDirectory) {
+  for (const char* const inside : {"", "/captures", "/shard-x/../shard-y"}) {
+    options_.checkpoints->directory = options_.state_directory + inside;
+    EXPECT_THAT(RunJob(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                   AllOf(HasSubstr("directory of checkpoints"),
+                                         HasSubstr("give one outside"))));
+    EXPECT_FALSE(fs::exists(options_.state_directory));
+  }
+  // Beside it, though its name begins alike.
+  options_.checkpoints->directory = options_.state_directory + "-checkpoints";
+  EXPECT_THAT(RunJob(), IsOk());
+}
+
+TEST_F(JobStartTest, RemovesNoSavepointThatLiesAmongItsCheckpoints) {
+  ASSERT_THAT(RunWithCheckpointsAfter({100}), IsOk());
+  EXPECT_THAT(
+      WriteJobSavepoint(options_.state_directory, CheckpointDirectory()),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               AllOf(HasSubstr(Checkpoint(1)),
+                     HasSubstr("a directory of their own"))));
+  const auto written =
+      WriteJobSavepoint(options_.state_directory, directory_.Path("by hand"));
+  ASSERT_THAT(written, IsOk());
+  const std::string among = CheckpointDirectory() + "/savepoint-00001";
+  fs::rename(written->path, among);
+  options_.checkpoints->keep = 1;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_THAT(
+        RunJob({.change = [](VisitJob& job) { job.RequestCheckpoint(); }}),
+        IsOk());
+  }
+  EXPECT_TRUE(fs::exists(among));
+}
+
 TEST_F(JobStartTest, ThatWasBrokenOffIsNoJobToWriteASavepointOf) {
   v1::JobRecord record;
   record.set_format_version(1);
