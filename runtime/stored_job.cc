@@ -44,7 +44,10 @@ absl::StatusOr<v1::JobRecord> ReadJobRecord(const std::string& directory) {
   options.shards = static_cast<int>(record.shards());
   options.state_directory = directory;
   MAYFLY_ASSIGN_OR_RETURN(const auto whole, JobDirectory::Look(options));
-  if (whole) return *whole;
+  if (whole) {
+    MAYFLY_RETURN_IF_ERROR(JobDirectory::CheckShards(options));
+    return *whole;
+  }
   return absl::FailedPreconditionError(absl::StrCat(
       "'", directory,
       "' holds no job yet: its first start was broken off; start it again"));
@@ -100,6 +103,10 @@ absl::StatusOr<CapturedJob> CaptureStopped(const v1::JobRecord& record,
 bool IsJobDirectory(const std::string& path) {
   std::error_code ignored;
   return fs::exists(fs::path(path) / runtime_internal::kJobRecordFile, ignored);
+}
+
+absl::Status VerifyJobDirectory(const std::string& state_directory) {
+  return ReadJobRecord(state_directory).status();
 }
 
 absl::StatusOr<WrittenSavepoint> WriteJobSavepoint(

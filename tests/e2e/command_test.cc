@@ -202,10 +202,10 @@ TEST_P(CommandTest, VerifyFindsWhatIsDamaged) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.out, AllOf(HasSubstr(job_.shard_path(0) + ": good"),
                                 HasSubstr("checksum is wrong")));
-  EXPECT_THAT(result.err, HasSubstr("1 of 2 are not good"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 3 are not good"));
   const ProcessResult as_json = Run({"verify", job_.state_path(), "--json"});
   EXPECT_EQ(as_json.exit_code, 3);
-  EXPECT_EQ(json::parse(as_json.out)["results"][1]["ok"], false);
+  EXPECT_EQ(json::parse(as_json.out)["results"][2]["ok"], false);
 }
 
 TEST_P(CommandTest, VerifyComparesASavepointOfAJobWithItsManifest) {
@@ -291,12 +291,27 @@ TEST_P(CommandTest, CompactLeavesTheShardsOfACheckpointAlone) {
               HasSubstr("must stay as it is"));
 }
 
+// The job would not go on with it, or not be restored from it.
+TEST_P(CommandTest, VerifyMissesWhatIsNotThere) {
+  const std::string savepoints = job_.Path("savepoints");
+  Out({"savepoint", job_.state_path(), savepoints});
+  const std::string savepoint = savepoints + "/savepoint-00001";
+  fs::remove(savepoint + "/manifest");
+  ProcessResult result = Run({"verify", savepoint});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.out, HasSubstr(savepoint + "/manifest"));
+  fs::remove_all(job_.shard_path(1));
+  result = Run({"verify", job_.state_path()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.out, HasSubstr("has lost shard-00001"));
+}
+
 // A path is bytes, and JSON is not.
 TEST_P(CommandTest, JsonIsJsonWhateverThePathIs) {
   const std::string path = job_.Path("state\xff");
   fs::copy(job_.state_path(), path, fs::copy_options::recursive);
   EXPECT_THAT(json::parse(Out({"verify", path, "--json"}))["results"],
-              SizeIs(2));
+              SizeIs(3));
   EXPECT_THAT(json::parse(Out({"inspect", path, "--json"}))["shards"],
               SizeIs(2));
 }

@@ -116,7 +116,10 @@ absl::Status Verify(const std::string& path, bool json) {
     if (json) return;
     std::cout << what << ": " << (status.ok() ? "good" : message) << "\n";
   };
-  if (stored.has_manifest) note(stored.path, VerifyCheckpoint(stored.path));
+  if (stored.is_checkpoint) note(stored.path, VerifyCheckpoint(stored.path));
+  if (IsJobDirectory(stored.path)) {
+    note(stored.path, VerifyJobDirectory(stored.path));
+  }
   for (const std::string& shard : stored.shards) {
     note(shard, VerifyShard(shard));
   }

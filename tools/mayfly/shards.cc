@@ -39,6 +39,14 @@ absl::StatusOr<std::vector<std::string>> ShardsIn(const std::string& path) {
   return shards;
 }
 
+// It may have lost its manifest.
+bool IsNamedLikeOne(const fs::path& path) {
+  std::error_code ignored;
+  const std::string name =
+      fs::weakly_canonical(path, ignored).filename().string();
+  return name.starts_with("checkpoint-") || name.starts_with("savepoint-");
+}
+
 }  // namespace
 
 absl::StatusOr<Stored> Find(const std::string& path) {
@@ -54,7 +62,7 @@ absl::StatusOr<Stored> Find(const std::string& path) {
   if (!shards.empty()) {
     return Stored{.path = path,
                   .shards = std::move(shards),
-                  .has_manifest = IsCheckpoint(path)};
+                  .is_checkpoint = IsCheckpoint(path) || IsNamedLikeOne(path)};
   }
   MAYFLY_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(path));
   if (!checkpoints.empty()) return Find(checkpoints.front().path);
@@ -77,8 +85,7 @@ absl::Status CheckIsOneShard(const std::string& path) {
 bool IsInCheckpoint(const std::string& shard) {
   std::error_code ignored;
   const fs::path holder = fs::weakly_canonical(shard, ignored).parent_path();
-  return IsCheckpoint(holder) ||
-         holder.filename().string().starts_with("checkpoint-");
+  return IsCheckpoint(holder) || IsNamedLikeOne(holder);
 }
 
 }  // namespace mayfly::tool

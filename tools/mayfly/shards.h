@@ -14,8 +14,8 @@ struct Stored {
   std::string path;
   // Directories of shards, or files of savepoints.
   std::vector<std::string> shards;
-  // It is a checkpoint or a savepoint of a job, with a manifest of its files.
-  bool has_manifest = false;
+  // It is a checkpoint or a savepoint of a job, which have a manifest.
+  bool is_checkpoint = false;
 };
 
 // `path` itself if it is a shard's directory or the file of a savepoint; the

@@ -15,6 +15,15 @@ namespace mayfly {
 // Threads: any.
 bool IsJobDirectory(const std::string& path);
 
+// Whether the job would go on with its state directory, as far as the record of
+// the job and the presence of its shards tell; what is in the shards is for
+// VerifyShard().
+// Errors: kNotFound if it is no job's state directory; kDataLoss if the record
+// is damaged or a shard is missing; kFailedPrecondition if a start or a restore
+// was broken off, or a newer version wrote it.
+// Threads: any.
+absl::Status VerifyJobDirectory(const std::string& state_directory);
+
 struct WrittenSavepoint {
   std::string path;
   std::uint64_t bytes = 0;
