@@ -306,6 +306,36 @@ TEST_P(CommandTest, VerifyMissesWhatIsNotThere) {
   EXPECT_THAT(result.out, HasSubstr("has lost shard-00001"));
 }
 
+// What cannot be read may be good.
+TEST_P(CommandTest, VerifyTellsUnreadableFromDamaged) {
+  // Nothing is there at its beginning, which is an error of the disk to whoever
+  // reads it.
+  const std::string record = job_.shard_path(1) + "/MANIFEST.mayfly";
+  fs::remove(record);
+  fs::create_symlink("/proc/self/mem", record);
+  const ProcessResult result = Run({"verify", job_.state_path()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("Input/output error"));
+}
+
+TEST_P(CommandTest, AnAnswerThatNobodyGetsIsAFailure) {
+  for (const char* const command : {"inspect", "verify"}) {
+    const ProcessResult result =
+        RunProcess({"/bin/sh", "-c",
+                    std::string(MAYFLY_COMMAND) + " " + command + " " +
+                        job_.state_path() + " > /dev/full"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+  }
+}
+
+TEST_P(CommandTest, InspectOfAStateThatIsNotThereSaysSo) {
+  const ProcessResult result =
+      Run({"inspect", job_.state_path(), "--state=streek"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("has a state 'streek'"));
+}
+
 // A path is bytes, and JSON is not.
 TEST_P(CommandTest, JsonIsJsonWhateverThePathIs) {
   const std::string path = job_.Path("state\xff");
@@ -341,6 +371,9 @@ TEST(CommandUsageTest, WrongUsageSaysWhatWouldBeRight) {
            {"verify", "a", "--state=s"},
            {"savepoint", "a"},
            {"restore", "a"},
+           {"restore", "a", "--to="},
+           {"restore", "a", "--to=b", "--shards=0"},
+           {"restore", "a", "--to=b", "--shards=2", "--shard=2"},
            {"restore", "a", "--to=b", "--backend=tape"},
            {"restore", "a", "--to=b", "--position-hex=abc"},
            {"restore", "a", "--to=b", "--position-hex=ab", "--no-position"},

@@ -90,6 +90,7 @@ absl::Status Inspect(const InspectArguments& arguments) {
   if (arguments.by_key) return InspectOneKey(arguments, stored.shards);
   const InspectOptions options = OptionsFor(arguments);
   std::vector<InspectedShard> shards;
+  bool has_state = arguments.state.empty();
   for (const std::string& path : stored.shards) {
     MAYFLY_ASSIGN_OR_RETURN(InspectedShard shard, InspectShard(path, options));
     if (!arguments.state.empty()) {
@@ -97,7 +98,12 @@ absl::Status Inspect(const InspectArguments& arguments) {
         return state.name != arguments.state;
       });
     }
+    has_state = has_state || !shard.states.empty();
     shards.push_back(std::move(shard));
+  }
+  if (!has_state) {
+    return absl::NotFoundError(absl::StrCat(
+        "no shard of '", stored.path, "' has a state '", arguments.state, "'"));
   }
   std::cout << (arguments.json ? JsonOf(shards, options)
                                : TextOf(shards, options));
@@ -108,9 +114,14 @@ absl::Status Verify(const std::string& path, bool json) {
   MAYFLY_ASSIGN_OR_RETURN(const Stored stored, Find(path));
   nlohmann::json results = nlohmann::json::array();
   std::size_t bad = 0;
+  // Others could not be read, and may be good.
+  std::size_t damaged = 0;
   const auto note = [&](const std::string& what, const absl::Status& status) {
     const std::string message(status.message());
     if (!status.ok()) ++bad;
+    if (!absl::IsPermissionDenied(status) && !absl::IsUnavailable(status)) {
+      damaged += status.ok() ? 0 : 1;
+    }
     results.push_back(
         {{"path", what}, {"ok", status.ok()}, {"error", message}});
     if (json) return;
@@ -125,8 +136,10 @@ absl::Status Verify(const std::string& path, bool json) {
   }
   if (json) std::cout << Dump({{"results", results}});
   if (bad == 0) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(bad, " of ", results.size(), " are not good"));
+  const std::string message =
+      absl::StrCat(bad, " of ", results.size(), " are not good");
+  return damaged > 0 ? absl::DataLossError(message)
+                     : absl::UnavailableError(message);
 }
 
 absl::Status Compact(const std::string& path) {

@@ -154,6 +154,10 @@ absl::Status RunRestore(const cxxopts::ParseResult& given,
       .backend = BackendOf(given["backend"].as<std::string>()),
       .shard = given["shard"].as<int>(),
       .shards = given["shards"].as<int>()};
+  if (arguments.directory.empty()) throw UsageError("--to= names no directory");
+  if (arguments.shard < 0 || arguments.shard >= arguments.shards) {
+    throw UsageError("give --shard=N --shards=M with N from 0 to M - 1");
+  }
   if (given.count("no-position") > 0) arguments.position = "";
   if (given.count("position-hex") > 0) {
     arguments.position =
@@ -198,8 +202,12 @@ int Main(int argc, char** argv) {
     const std::string command = arguments.front();
     arguments.erase(arguments.begin());
     const absl::Status status = RunCommand(command, given, arguments);
-    if (status.ok()) return 0;
-    std::cerr << "mayfly: " << status.message() << "\n";
+    std::cout.flush();
+    if (status.ok() && std::cout) return 0;
+    std::cerr << "mayfly: "
+              << (status.ok() ? "cannot write to standard output"
+                              : status.message())
+              << "\n";
     return absl::IsDataLoss(status) ? kDamaged : 1;
   } catch (const UsageError& error) {
     std::cerr << "mayfly: " << error.what() << "\n";
