@@ -18,10 +18,7 @@ class Client final : public LogClient {
   absl::StatusOr<std::unique_ptr<GroupConsumer>> NewGroupConsumer(
       const GroupConsumerOptions& options,
       RebalanceListener& listener) override {
-    if (options.group.empty() || options.topics.empty()) {
-      return MakeLogError(LogError::kRejected,
-                          "a group consumer needs a group and topics");
-    }
+    MAYFLY_RETURN_IF_ERROR(Validate(options));
     return NewKafkaGroupConsumer(options_, options, listener);
   }
 
@@ -32,6 +29,7 @@ class Client final : public LogClient {
 
   absl::StatusOr<std::unique_ptr<LogProducer>> NewProducer(
       ProducerOptions options) override {
+    MAYFLY_RETURN_IF_ERROR(Validate(options));
     return NewKafkaProducer(options_, std::move(options));
   }
 

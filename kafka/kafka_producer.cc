@@ -209,11 +209,6 @@ class Producer final : public LogProducer, private KafkaHandle {
 
 absl::StatusOr<std::unique_ptr<LogProducer>> NewKafkaProducer(
     const KafkaOptions& kafka, ProducerOptions options) {
-  if (options.on_delivery == nullptr) {
-    return MakeLogError(LogError::kRejected,
-                        "a producer needs on_delivery to tell what became of "
-                        "its records");
-  }
   auto producer = std::make_unique<Producer>();
   MAYFLY_RETURN_IF_ERROR(producer->Open(kafka, std::move(options)));
   return producer;

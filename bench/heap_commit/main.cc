@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "bench/harness/memory.h"
 #include "bench/harness/must.h"
 #include "bench/harness/shard.h"
 #include "bench/harness/temporary_directory.h"
@@ -29,18 +29,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Payload = std::pair<std::int64_t, std::int64_t>;
-
-// A figure of /proc/self/status.  Unit: MB.
-double MemoryOf(const std::string& figure) {
-  std::ifstream file("/proc/self/status");
-  for (std::string name; file >> name;) {
-    double kib = 0;
-    if (name == figure + ":" && file >> kib) return kib * 1024 / 1e6;
-  }
-  return 0;
-}
-
-void ForgetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 double MsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin)

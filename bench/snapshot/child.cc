@@ -5,28 +5,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
+#include "bench/harness/memory.h"
 #include "bench/harness/must.h"
 
 namespace mayfly::bench {
-namespace {
-
-// A figure of /proc/self/status.  Unit: MB.
-double MemoryOf(const std::string& figure) {
-  std::ifstream file("/proc/self/status");
-  for (std::string name; file >> name;) {
-    double kib = 0;
-    if (name == figure + ":" && file >> kib) return kib * 1024 / 1e6;
-  }
-  return 0;
-}
-
-}  // namespace
 
 Meter::Meter() {
-  std::ofstream("/proc/self/clear_refs") << "5";  // Forgets the peak.
+  ForgetPeak();
   memory_mb_ = MemoryOf("VmRSS");
   began_ = std::chrono::steady_clock::now();
 }

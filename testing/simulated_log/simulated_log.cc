@@ -20,10 +20,7 @@ class Client final : public SimulatedClient {
   absl::StatusOr<std::unique_ptr<GroupConsumer>> NewGroupConsumer(
       const GroupConsumerOptions& options,
       RebalanceListener& listener) override {
-    if (options.group.empty() || options.topics.empty()) {
-      return MakeLogError(LogError::kRejected,
-                          "a group consumer needs a group and topics");
-    }
+    MAYFLY_RETURN_IF_ERROR(Validate(options));
     return NewSimulatedGroupConsumer(process_, options, listener);
   }
 
@@ -34,11 +31,7 @@ class Client final : public SimulatedClient {
 
   absl::StatusOr<std::unique_ptr<LogProducer>> NewProducer(
       ProducerOptions options) override {
-    if (options.on_delivery == nullptr) {
-      return MakeLogError(LogError::kRejected,
-                          "a producer needs on_delivery to tell what became "
-                          "of its records");
-    }
+    MAYFLY_RETURN_IF_ERROR(Validate(options));
     return NewSimulatedProducer(process_, std::move(options));
   }
 

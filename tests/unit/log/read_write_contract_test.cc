@@ -69,6 +69,18 @@ TEST_P(ReadWriteContract, NothingIsNotTheSameAsEmpty) {
   }
 }
 
+TEST_P(ReadWriteContract, ClientsNeedWhatNobodyCanDoWithout) {
+  const auto refusal = [](const auto& client) {
+    return LogErrorOf(client.status());
+  };
+  HeldPartitions listener;
+  EXPECT_EQ(refusal(client().NewProducer({})), LogError::kRejected);
+  EXPECT_EQ(refusal(client().NewGroupConsumer({.topics = {"t"}}, listener)),
+            LogError::kRejected);
+  EXPECT_EQ(refusal(client().NewGroupConsumer({.group = "g"}, listener)),
+            LogError::kRejected);
+}
+
 TEST_P(ReadWriteContract, TheEndIsToldAtEachArrival) {
   const TopicPartition to{CreateTopic(), 0};
   const auto reader = NewReader({{to, kLogStart}});

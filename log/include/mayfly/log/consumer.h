@@ -162,6 +162,10 @@ struct GroupConsumerOptions {
   std::size_t prefetch_bytes_max = std::size_t{64} << 20;
 };
 
+// What every implementation refuses.
+// Errors: kRejected naming what is missing.
+absl::Status Validate(const GroupConsumerOptions& options);
+
 struct PartitionReaderOptions {
   IsolationLevel isolation = IsolationLevel::kReadCommitted;
 

@@ -119,4 +119,8 @@ struct ProducerOptions {
   Compression compression = Compression::kLz4;
 };
 
+// What every implementation refuses.
+// Errors: kRejected naming what is missing.
+absl::Status Validate(const ProducerOptions& options);
+
 }  // namespace mayfly
